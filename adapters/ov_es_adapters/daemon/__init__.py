@@ -1,0 +1,1 @@
+"""The watcher: intake, dispatch, delivery and reconciliation over the log."""

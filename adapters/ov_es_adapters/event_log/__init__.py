@@ -1,0 +1,1 @@
+"""The log on SQLite and PostgreSQL, through the eventsourcing library's interfaces."""

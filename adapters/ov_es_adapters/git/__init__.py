@@ -1,0 +1,1 @@
+"""Worktrees and what git says about them."""

@@ -1,0 +1,1 @@
+"""Agent programs as child processes, and what their streams say."""

@@ -1,0 +1,1 @@
+"""The real daemon on a virtual clock, against a simulated team."""

@@ -1,0 +1,1 @@
+"""A team's world in memory: what the local server and the simulation serve."""

@@ -1,0 +1,1 @@
+"""The team's socket: frames in, nothing out."""

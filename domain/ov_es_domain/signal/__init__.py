@@ -1,0 +1,1 @@
+"""What arrives, and the one outcome that each arrival has."""

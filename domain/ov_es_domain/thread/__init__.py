@@ -1,0 +1,1 @@
+"""A conversation, and whether the agent is still wanted in it."""

@@ -1,0 +1,1 @@
+"""A unit of work that the team has assigned to the agent."""

@@ -1,0 +1,1 @@
+"""One cycle of work for one source, with its attempts."""

@@ -1,0 +1,1 @@
+"""Who watches for an agent, with the lease and its fencing token."""

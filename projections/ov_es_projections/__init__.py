@@ -1,0 +1,1 @@
+"""What is derived from the log, and can be thrown away and rebuilt."""
