@@ -1,0 +1,37 @@
+"""What a thread can be asked to do."""
+
+from ov_es_domain.lifecycle import Command, command
+
+
+@command("note_thread_turn")
+class NoteThreadTurn(Command):
+    """Count a turn of ours in it, so that two agents can't thank each other for ever."""
+
+    source: str
+    by_agent: bool
+    """Whether an agent asked for it; a person's request starts the count anew."""
+
+
+@command("stand_thread_down")
+class StandThreadDown(Command):
+    """Someone told us to stop (TH-7)."""
+
+    by: str
+    source: str
+    at: float
+
+
+@command("redirect_thread")
+class RedirectThread(Command):
+    """Someone gave it to somebody else (TH-4)."""
+
+    by: str
+    source: str
+    at: float
+
+
+@command("wake_thread")
+class WakeThread(Command):
+    """A newer message is for us again (TH-11)."""
+
+    source: str
