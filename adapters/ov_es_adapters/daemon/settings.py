@@ -1,0 +1,54 @@
+"""What a watcher is told at its start, as one frozen value."""
+
+from dataclasses import dataclass
+
+from ov_es_domain.identity import Identifier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentIdentity:
+    """Whom the watcher watches for."""
+
+    identifier: str
+    name: str = ""
+    """The display name; people may mention either."""
+    id: Identifier | None = None
+    """The numeric id, if it's known from the start; else `list_agents` tells (TK-9)."""
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """All names that it's mentioned by (TH-2)."""
+        return tuple(dict.fromkeys(name for name in (self.identifier, self.name) if name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSettings:
+    """All values have the defaults of the design; times are in seconds."""
+
+    agent: AgentIdentity
+    has_workspace: bool = False
+    """Whether it may touch code (TK-28)."""
+    concurrency: int = 3
+    """Work runs at a time; replies are always one at a time (Q-107)."""
+    model: str | None = None
+    chat_model: str | None = None
+    work_limit_seconds: float = 90 * 60.0
+    reply_limit_seconds: float = 10 * 60.0
+    reconcile_seconds: float = 5 * 60.0
+    call_deadline_seconds: float = 20.0
+    repost_wait_seconds: float = 40.0
+    """After an attempt was left unknown: how long a late one may still arrive."""
+    retry_seconds: float = 5.0
+    """The first pause after a refused attempt; it doubles up to `retry_seconds_max`."""
+    retry_seconds_max: float = 300.0
+    stop_seconds: float = 30.0
+    attempts_max: int = 3
+    """Runs of one turn that may end in a crash before it's set aside (EVT-16)."""
+    agent_turns_max: int = 3
+    """Turns in a thread that agents ask for in a row without a person's message."""
+    delivery_age_seconds_max: float = 24 * 3600.0
+    """Answers that are older than this aren't posted after a long stop."""
+    store_retry_seconds: float = 30.0
+    """How long a locked or full store is waited for before it counts as unhealthy."""
+    once: bool = False
+    """Reconcile, drain, stop."""
