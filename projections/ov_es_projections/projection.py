@@ -72,7 +72,7 @@ class Projection:
 
 @dataclass(slots=True)
 class MemoryTables:
-    """The tables of projections as dictionaries: for rebuilds that nobody stores, and for tests."""
+    """The tables as dictionaries: for rebuilds that nobody stores, and for tests."""
 
     projections: tuple[Projection, ...]
     rows: dict[str, dict[tuple[Value, ...], Row]] = field(default_factory=dict)
