@@ -48,6 +48,8 @@ class Arrival:
     """The message's parent; None at top level."""
     text: str = ""
     """The whole message with white space collapsed, never cut (WS-9)."""
+    said: str | None = None
+    """The sender's own words, without quotes and code; None where that is all of the text."""
     sender: Sender | None = None
     mentions: tuple[Identifier, ...] | None = None
     """The backend's own list of who is meant; None where the frame has none."""
