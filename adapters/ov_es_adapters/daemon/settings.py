@@ -26,8 +26,8 @@ class WatchSettings:
     """All values have the defaults of the design; times are in seconds."""
 
     agent: AgentIdentity
-    has_workspace: bool = False
-    """Whether it may touch code (TK-28)."""
+    workdir: str | None = None
+    """The workspace's root; None: it may not touch code (TK-28)."""
     concurrency: int = 3
     """Work runs at a time; replies are always one at a time (Q-107)."""
     model: str | None = None
@@ -52,3 +52,8 @@ class WatchSettings:
     """How long a locked or full store is waited for before it counts as unhealthy."""
     once: bool = False
     """Reconcile, drain, stop."""
+
+    @property
+    def has_workspace(self) -> bool:
+        """Whether it may touch code."""
+        return self.workdir is not None

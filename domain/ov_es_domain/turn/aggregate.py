@@ -66,6 +66,7 @@ class Turn(Aggregate):
     text: str = ""
     sender: str = ""
     by_agent: bool = False
+    accepted_at: float = 0.0
     execution: str = ""
     """The execution id that holds it; "" for none. Any other id's result is refused."""
     attempt: int = 0
@@ -82,6 +83,8 @@ class Turn(Aggregate):
     missing: tuple[str, ...] = ()
     first_report: RunReport | None = None
     """What the first run showed, while the recovery runs (EV-18)."""
+    answer: str = ""
+    """The final text of a turn that succeeded."""
 
     @property
     def lane(self) -> Lane:
@@ -133,7 +136,7 @@ def decide(turn: Turn, command: TurnCommand) -> Sequence[TurnEvent]:  # noqa: C9
         case c.RetryTurn():
             return _retry(turn, command)
         case c.InterruptTurn(reason=reason):
-            return [_end_of(turn, turn.stop or reason, turn.stopped_by or "recovery", None)]
+            return [_end_of(turn.stop or reason, turn.stopped_by or "recovery", None)]
         case c.RequeueTurn(reason=reason, not_before=not_before):
             return [e.TurnRequeued(reason=reason, not_before=not_before)]
         case c.FailTurn(reason=reason):
@@ -163,6 +166,7 @@ def _queue(turn: Turn, command: c.QueueTurn) -> Sequence[TurnEvent]:
             text=command.text,
             sender=command.sender,
             by_agent=command.by_agent,
+            accepted_at=command.accepted_at,
         )
     ]
 
@@ -178,7 +182,7 @@ def _refusal(turn: Turn, execution: str, attempt: int, verdict: str) -> e.TurnRe
     )
 
 
-def _end_of(turn: Turn, stop: StopReason, by: str, report: RunReport | None) -> TurnEvent:
+def _end_of(stop: StopReason, by: str, report: RunReport | None) -> TurnEvent:
     """Whoever stopped a run decides how it ended, whatever its exit status says (RN-6)."""
     if stop.interrupts:
         return e.TurnInterrupted(reason=stop, report=report)
@@ -189,7 +193,7 @@ def _recover(turn: Turn, command: c.RecoverTurn) -> Sequence[TurnEvent]:
     if _is_stale(turn, command.execution, command.attempt):
         return [_refusal(turn, command.execution, command.attempt, "recover")]
     if turn.stop is not None:
-        return [_end_of(turn, turn.stop, turn.stopped_by, command.report)]
+        return [_end_of(turn.stop, turn.stopped_by, command.report)]
     return [
         e.TurnRecovering(
             report=command.report,
@@ -204,7 +208,7 @@ def _retry(turn: Turn, command: c.RetryTurn) -> Sequence[TurnEvent]:
     if _is_stale(turn, command.execution, command.attempt):
         return [_refusal(turn, command.execution, command.attempt, "retry")]
     if turn.stop is not None:
-        return [_end_of(turn, turn.stop, turn.stopped_by, command.report)]
+        return [_end_of(turn.stop, turn.stopped_by, command.report)]
     return [
         e.TurnRetried(
             report=command.report, reason=command.reason, not_before=command.not_before
@@ -216,7 +220,7 @@ def _settle(turn: Turn, command: c.SettleTurn) -> Sequence[TurnEvent]:
     if _is_stale(turn, command.execution, command.attempt):
         return [_refusal(turn, command.execution, command.attempt, command.verdict)]
     if turn.stop is not None:
-        return [_end_of(turn, turn.stop, turn.stopped_by, command.report)]
+        return [_end_of(turn.stop, turn.stopped_by, command.report)]
     match command.verdict:
         case Verdict.SUCCEEDED:
             return [
@@ -255,6 +259,7 @@ def evolve(turn: Turn, event: TurnEvent) -> Turn:  # noqa: PLR0911 - one answer 
                 text=event.text,
                 sender=event.sender,
                 by_agent=event.by_agent,
+                accepted_at=event.accepted_at,
             )
         case e.TurnDeferred(until=until):
             return replace(turn, not_before=until)
@@ -295,9 +300,10 @@ def evolve(turn: Turn, event: TurnEvent) -> Turn:  # noqa: PLR0911 - one answer 
             return replace(turn, not_before=not_before, stop=None, stopped_by="")
         case e.TurnResultRefused():
             return turn
+        case e.TurnSucceeded(report=report):
+            return replace(turn, execution="", pid=None, answer=report.stream.text)
         case (
-            e.TurnSucceeded()
-            | e.TurnFailed()
+            e.TurnFailed()
             | e.TurnTimedOut()
             | e.TurnBlocked()
             | e.TurnCancelled()

@@ -26,6 +26,8 @@ class QueueTurn(Command):
     """The event's own words, for the run (WS-20)."""
     sender: str
     by_agent: bool
+    accepted_at: float
+    """When its source was accepted, in seconds since the epoch."""
 
 
 @command("defer_turn")

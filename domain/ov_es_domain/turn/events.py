@@ -22,6 +22,7 @@ class TurnQueued(Event):
     text: str
     sender: str
     by_agent: bool
+    accepted_at: float
 
 
 @event("turn.deferred@1", transition="defer")

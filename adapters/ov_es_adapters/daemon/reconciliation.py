@@ -1,0 +1,203 @@
+"""Looks at the whole team without a model, and sends what was missed down the road of live events.
+
+A request that comes while one look is under way is remembered, and one more look follows.
+"""
+
+import asyncio
+from logging import getLogger
+
+from ov_es_adapters.daemon.intake import Intake
+from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
+from ov_es_adapters.daemon.settings import WatchSettings
+from ov_es_adapters.errors import ToolCallError, ToolNotAdvertisedError
+from ov_es_adapters.mcp.team_client import TeamClient
+from ov_es_adapters.ports import Clock
+from ov_es_domain.delivery.commands import PlanDelivery
+from ov_es_domain.delivery.target import Purpose
+from ov_es_domain.identity import Identifier, delivery_key, signal_key, ticket_key, watch_key
+from ov_es_domain.policy import wording
+from ov_es_domain.policy.admission import Admitted, HandsOver, admit_ticket, is_ours
+from ov_es_domain.policy.lanes import priority_rank
+from ov_es_domain.policy.team_facts import TicketFacts
+from ov_es_domain.signal.arrival import Arrival, ArrivalKind, Via
+from ov_es_domain.ticket.machine import TicketState
+from ov_es_domain.watch.commands import NoteReconciliation
+
+_LOGGER = getLogger("ov_es.reconciliation")
+
+
+class Reconciliation:
+    """One look at a time, at the start, at each connection and every five minutes (RC-1)."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        team: TeamClient,
+        intake: Intake,
+        *,
+        clock: Clock,
+        settings: WatchSettings,
+    ) -> None:
+        """What's found goes to `intake`."""
+        self._ledger = ledger
+        self._team = team
+        self._intake = intake
+        self._clock = clock
+        self._settings = settings
+        self._wanted = asyncio.Event()
+        self._reason = "start"
+        self._done = asyncio.Event()
+
+    def request(self, reason: str) -> None:
+        """Ask for a look; while one is under way, for one more after it."""
+        self._reason = reason
+        self._done.clear()
+        self._wanted.set()
+
+    async def finished(self) -> None:
+        """Wait until no look is under way and none is asked for."""
+        await self._done.wait()
+
+    async def run(self) -> None:
+        """Look whenever somebody asks, and when five minutes have passed."""
+        while True:
+            try:
+                await asyncio.wait_for(self._wanted.wait(), self._settings.reconcile_seconds)
+            except TimeoutError:
+                self._reason = "interval"
+            self._wanted.clear()
+            await self._look(self._reason)
+            if not self._wanted.is_set():
+                self._done.set()
+
+    async def _look(self, reason: str) -> None:
+        problems: list[str] = []
+        agent_id = await self._learn_who_we_are(problems)
+        tickets = await self._candidates(problems)
+        for facts in tickets:
+            await self._intake.take(self._ticket_arrival(facts))
+        mentions = await self._missed_mentions(problems)
+        for arrival in mentions:
+            await self._intake.take(arrival)
+        note = NoteReconciliation(
+            reason=reason,
+            agent_id=agent_id,
+            tickets=len(tickets),
+            mentions=len(mentions),
+            problem=wording.joined(problems),
+        )
+        key = watch_key(self._settings.agent.identifier)
+        known = self._ledger.view.watch(self._settings.agent.identifier).agent_id
+        is_news = tickets or mentions or problems or reason != "interval" or agent_id != known
+        if is_news:
+            await self._ledger.commit(
+                lambda _: Decision(
+                    steps=[Step(key, note)], cause=f"reconciliation:{reason}", correlation=key
+                )
+            )
+
+    async def _learn_who_we_are(self, problems: list[str]) -> Identifier | None:
+        """Learn our numeric id by our identifier (TK-9)."""
+        try:
+            agents = await self._team.agents()
+        except ToolCallError as error:
+            problems.append(str(error))
+            return None
+        mine = [a.id for a in agents if a.identifier == self._settings.agent.identifier]
+        return mine[0] if mine else None
+
+    # --- tickets -------------------------------------------------------------------------------
+
+    async def _candidates(self, problems: list[str]) -> list[TicketFacts]:
+        """Return what is ours and actionable, most urgent first, then longest unchanged (RC-7)."""
+        found: list[TicketFacts] = []
+        try:
+            for project in await self._team.projects():
+                for facts in await self._team.tasks(project.id):
+                    if await self._is_candidate(facts):
+                        found.append(facts)
+        except ToolCallError as error:
+            problems.append(str(error))
+        return sorted(
+            found,
+            key=lambda facts: (
+                priority_rank(facts.priority),
+                facts.updated_at if facts.updated_at is not None else float("-inf"),
+            ),
+        )
+
+    async def _is_candidate(self, facts: TicketFacts) -> bool:
+        """Ask the same rules as for a live signal; only what would change something goes on."""
+        key = ticket_key(facts.project_id, facts.ticket_id)
+        view = self._ledger.view
+        ticket = view.ticket(key)
+        outcome = admit_ticket(
+            facts,
+            ticket=ticket,
+            ticket_key=key,
+            ourselves=self._intake.ourselves,
+            authorized_roots=self._intake.authorized_roots(),
+        )
+        if (facts.is_completed or facts.is_in_review) and is_ours(facts, self._intake.ourselves):
+            await self._report_if_owed(key, facts)
+            return ticket.state in {TicketState.SEEN, TicketState.BLOCKED, TicketState.PAUSED}
+        return isinstance(outcome, Admitted | HandsOver)
+
+    async def _report_if_owed(self, key: str, facts: TicketFacts) -> None:
+        """Make up for a missed report without running a model again (DL-17, DL-18)."""
+
+        def plan(view: View) -> Decision | None:
+            ticket = view.ticket(key)
+            owed = view.rows("deliveries", ticket=key, state="owed")
+            if not owed or ticket.state in {TicketState.QUEUED, TicketState.WORKING}:
+                return None
+            steps = [
+                Step(str(row["key"]), self._report(view, key, str(row["slot"]), facts))
+                for row in owed
+            ]
+            return Decision(steps=steps, cause=view.reference(key), correlation=key)
+
+        await self._ledger.commit(plan)
+
+    def _report(self, view: View, key: str, slot: str, facts: TicketFacts) -> PlanDelivery:
+        owed = view.delivery(delivery_key(slot))
+        return PlanDelivery(
+            slot=slot,
+            purpose=Purpose.REPORT,
+            target=owed.target,
+            content=wording.completion_report(
+                view.ticket(key).label, facts.title, facts.status, ""
+            ),
+            source=key,
+            source_at=owed.source_at,
+            turn=None,
+            ticket=key,
+            thread=None,
+        )
+
+    def _ticket_arrival(self, facts: TicketFacts) -> Arrival:
+        return Arrival(
+            kind=ArrivalKind.TICKET_ASSIGNED,
+            via=Via.RECONCILIATION,
+            at=self._clock.now(),
+            project_id=facts.project_id,
+            ticket_id=facts.ticket_id,
+        )
+
+    # --- mentions ------------------------------------------------------------------------------
+
+    async def _missed_mentions(self, problems: list[str]) -> list[Arrival]:
+        """Return the mentions in the activity that the log has no outcome for (RC-12, WS-16)."""
+        try:
+            activity = await self._team.activity(at=self._clock.now())
+        except ToolNotAdvertisedError:
+            return []
+        except ToolCallError as error:
+            problems.append(str(error))
+            return []
+        view = self._ledger.view
+        return [
+            arrival
+            for arrival in activity
+            if view.aggregate(signal_key(arrival.source))[1] == 0
+        ]

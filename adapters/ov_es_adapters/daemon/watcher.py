@@ -1,0 +1,227 @@
+"""The watcher: wires the parts of the daemon together, and lives until it's told to stop."""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine
+from logging import getLogger
+
+from ov_es_adapters.daemon.closing import Closing
+from ov_es_adapters.daemon.delivery_pump import DeliveryPump
+from ov_es_adapters.daemon.dispatcher import Dispatcher
+from ov_es_adapters.daemon.intake import Intake
+from ov_es_adapters.daemon.ledger import Decision, Ledger, Step
+from ov_es_adapters.daemon.prompting import Prompts
+from ov_es_adapters.daemon.reconciliation import Reconciliation
+from ov_es_adapters.daemon.recovery import Recovery
+from ov_es_adapters.daemon.settings import WatchSettings
+from ov_es_adapters.daemon.settlement import Settlement
+from ov_es_adapters.daemon.world import World
+from ov_es_adapters.errors import PeerRefusedError
+from ov_es_adapters.event_log.log import Fence
+from ov_es_adapters.mcp.team_client import TeamClient
+from ov_es_adapters.ports import (
+    ConnectionLost,
+    ConnectionOpened,
+    FrameReceived,
+    FrameRejected,
+)
+from ov_es_adapters.websocket.frames import read_frame, rejected_frame
+from ov_es_domain.identity import watch_key
+from ov_es_domain.policy.vocabulary import ENGLISH, Vocabulary
+from ov_es_domain.recorded import Recorded
+from ov_es_domain.signal.arrival import Arrival
+from ov_es_domain.ticket.events import TicketPaused
+from ov_es_domain.turn.events import TurnSucceeded
+from ov_es_domain.watch.commands import (
+    BeginWatch,
+    EndWatch,
+    NoteConnection,
+    NoteOutage,
+)
+
+_LOGGER = getLogger("ov_es.watcher")
+PROGRAM = "ov-es"
+
+
+def _no_roots() -> Collection[str]:
+    return ()
+
+
+class Watcher:
+    """One agent's daemon. It takes its world as a parameter, so that a simulation can be one."""
+
+    def __init__(
+        self,
+        world: World,
+        settings: WatchSettings,
+        *,
+        vocabulary: Vocabulary = ENGLISH,
+        authorized_roots: Callable[[], Collection[str]] = _no_roots,
+    ) -> None:
+        """Nothing happens before `run`."""
+        self._world = world
+        self._settings = settings
+        self._epoch = 0
+        self._stopping = asyncio.Event()
+        self._orders: asyncio.Queue[Coroutine[object, object, None]] = asyncio.Queue()
+        self.ledger = Ledger(
+            world.log, world.clock, unhealthy_after_seconds=settings.store_retry_seconds
+        )
+        team = TeamClient(world.tools)
+        self._intake = Intake(
+            self.ledger, team, world.worktrees, settings, vocabulary, authorized_roots
+        )
+        self._closing = Closing(self.ledger, team, self._intake, settings)
+        self._dispatcher = Dispatcher(
+            self.ledger,
+            team,
+            self._intake,
+            Settlement(self.ledger, world.clock, world.ids, settings),
+            Prompts(settings.agent),
+            clock=world.clock,
+            ids=world.ids,
+            runtime=world.runtime,
+            worktrees=world.worktrees,
+            settings=settings,
+            workdir=settings.workdir,
+            epoch=lambda: self._epoch,
+        )
+        self._pump = DeliveryPump(
+            self.ledger,
+            team,
+            self._intake,
+            clock=world.clock,
+            settings=settings,
+            epoch=lambda: self._epoch,
+        )
+        self._reconciliation = Reconciliation(
+            self.ledger, team, self._intake, clock=world.clock, settings=settings
+        )
+        self._recovery = Recovery(self.ledger, world.processes, world.clock, settings)
+        self._to_close = asyncio.Event()
+        self.ledger.subscribe(self._notice)
+
+    # --- orders from outside ---------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """Ask for an orderly stop; asking again changes nothing (PR-6)."""
+        self._stopping.set()
+
+    def interrupt(self, source: str) -> None:
+        """End the turn of a source, because a person says so."""
+        self._orders.put_nowait(self._dispatcher.interrupt(source))
+
+    # --- its life --------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Watch until `stop`, or, with `once`, until nothing is left to do.
+
+        Raises: PeerRefusedError when the team refuses our credentials; StoreError when the log
+        can't be used any more, or another watcher took over.
+        """
+        await self._begin()
+        await self._recovery.run()
+        refusal: list[PeerRefusedError] = []
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                background = [
+                    tasks.create_task(self._receive(tasks, refusal)),
+                    tasks.create_task(self._reconciliation.run()),
+                    tasks.create_task(self._dispatcher.run(tasks)),
+                    tasks.create_task(self._pump.run(tasks)),
+                    tasks.create_task(self._close_tickets()),
+                    tasks.create_task(self._obey()),
+                ]
+                self._to_close.set()
+                self._reconciliation.request("start")
+                if self._settings.once:
+                    background.append(tasks.create_task(self._stop_when_done()))
+                await self._stopping.wait()
+                background[0].cancel()
+                await self._dispatcher.stop()
+                await self._pump.stop()
+                for task in background:
+                    task.cancel()
+        except* PeerRefusedError as group:
+            refusal.extend(e for e in group.exceptions if isinstance(e, PeerRefusedError))
+        await self._end("refused by the team" if refusal else "stopped")
+        if refusal:
+            raise refusal[0]
+
+    async def _begin(self) -> None:
+        """Take the lease, and raise the fencing token: an older watcher can't record any more."""
+        agent = self._settings.agent.identifier
+        key = watch_key(agent)
+        host = self._world.host
+        begin = BeginWatch(agent=agent, host=host.name, pid=host.pid, program=PROGRAM)
+        await self.ledger.begin(key, begin)
+        self._epoch = self.ledger.view.watch(agent).epoch
+        self.ledger.fence = Fence(key, self._epoch)
+
+    async def _end(self, reason: str) -> None:
+        key = watch_key(self._settings.agent.identifier)
+        end = EndWatch(epoch=self._epoch, reason=reason)
+        await self.ledger.commit(
+            lambda view: Decision(
+                steps=[Step(key, end)], cause=view.reference(key), correlation=key
+            )
+        )
+
+    async def _stop_when_done(self) -> None:
+        await self._reconciliation.finished()
+        while not (self._dispatcher.is_idle and self._pump.is_idle and not self._closing.waiting()):
+            await asyncio.sleep(0.05)
+        self.stop()
+
+    async def _obey(self) -> None:
+        while True:
+            await (await self._orders.get())
+
+    # --- what arrives ----------------------------------------------------------------------------
+
+    async def _receive(self, tasks: asyncio.TaskGroup, refusal: list[PeerRefusedError]) -> None:
+        async for event in self._world.frames.events():
+            match event:
+                case ConnectionOpened(number=number):
+                    await self._note(NoteConnection(number=number), f"socket:{number}")
+                    self._reconciliation.request("connection")
+                case ConnectionLost(number=number, reason=reason, is_refused=is_refused):
+                    await self._note(
+                        NoteOutage(number=number, reason=reason), f"socket:{number}"
+                    )
+                    if is_refused:
+                        refusal.append(
+                            PeerRefusedError(f"the team's socket refused us: {reason}")
+                        )
+                        self.stop()
+                        return
+                case FrameReceived(text=text):
+                    now = self._world.clock.now()
+                    await self._take(tasks, read_frame(text, at=now))
+                case FrameRejected(reason=reason):
+                    now = self._world.clock.now()
+                    await self._take(tasks, rejected_frame(reason, at=now))
+
+    async def _take(self, tasks: asyncio.TaskGroup, arrival: Arrival) -> None:
+        """Record a mention at once; a ticket has to be read first, and nobody waits for that."""
+        if arrival.project_id is not None and not arrival.problem:
+            tasks.create_task(self._intake.take(arrival))
+        else:
+            await self._intake.take(arrival)
+
+    async def _note(self, command: NoteConnection | NoteOutage, cause: str) -> None:
+        key = watch_key(self._settings.agent.identifier)
+        await self.ledger.commit(
+            lambda _: Decision(steps=[Step(key, command)], cause=cause, correlation=key)
+        )
+
+    # --- what has to be closed -------------------------------------------------------------------
+
+    def _notice(self, event: Recorded) -> None:
+        if isinstance(event.body, TurnSucceeded | TicketPaused):
+            self._to_close.set()
+
+    async def _close_tickets(self) -> None:
+        while True:
+            await self._to_close.wait()
+            self._to_close.clear()
+            await self._closing.close_waiting()
