@@ -20,7 +20,7 @@ from ov_es_adapters.runtimes.process_identity import belonging, end_all, identif
 from ov_es_adapters.runtimes.process_stop import GRACE_SECONDS, stop
 from ov_es_adapters.runtimes.process_table import MARKER, ProcessEntry, adopt_orphans, entries
 
-DRAIN_SECONDS = 1.0
+DRAIN_SECONDS = 0.5
 """How long the pipes may stay open after the exit before their holders are ended."""
 
 _leaders: set[int] = set()
@@ -159,7 +159,7 @@ class _Wires(asyncio.SubprocessProtocol):
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._open_pipes = {1, 2}
+        self._open_pipes = {0, 1, 2}
         self._ended = asyncio.Event()
         self.stdout = asyncio.StreamReader()
         self.stderr = Tail()
@@ -196,11 +196,10 @@ class _Wires(asyncio.SubprocessProtocol):
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Note the end of a pipe."""
+        self._open_pipes.discard(fd)
         if fd == 0:
             self.stdin_was_refused = exc is not None
-            return
-        self._open_pipes.discard(fd)
-        if not self._open_pipes:
+        if self._open_pipes <= {0}:
             self._ended.set()
 
     def process_exited(self) -> None:
@@ -214,7 +213,9 @@ class _Wires(asyncio.SubprocessProtocol):
 
     def let_go(self) -> None:
         """Close what is still open, whoever may hold the other ends."""
-        if (pipe := self.transport.get_pipe_transport(0)) is not None:
+        pipe = self.transport.get_pipe_transport(0)
+        if pipe is not None and 0 in self._open_pipes:
+            # Closing it would wait for a reader of what is still unwritten.
             cast("asyncio.WriteTransport", pipe).abort()
         self.transport.close()
 

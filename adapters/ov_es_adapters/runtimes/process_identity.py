@@ -116,7 +116,10 @@ async def end_all(
     known = {(process.pid, process.started): process for process in still_alive(noted)}
 
     def note() -> None:
-        known.update({(process.pid, process.started): process for process in look()})
+        heirs = descendants(entries(), [process.pid for process in still_alive(known.values())])
+        for process in (*look(), *heirs):
+            if not process.is_zombie:
+                known[(process.pid, process.started)] = process
 
     note()
     if grace_seconds > 0:

@@ -33,7 +33,7 @@ def test_any_chunking_gives_the_same_lines(case: tuple[bytes, list[bytes]]) -> N
     lines = read_all(LineSplitter(), chunks)
 
     *complete, last = stream.split(b"\n")
-    assert lines == (complete + [last] if last else complete)
+    assert lines == ([*complete, last] if last else complete)
 
 
 @given(chunked(), st.integers(0, 12))
@@ -46,13 +46,13 @@ def test_a_line_beyond_the_cap_is_dropped_whole_and_counted(
     lines = read_all(splitter, chunks)
 
     *complete, last = stream.split(b"\n")
-    all_lines = complete + [last] if last else complete
+    all_lines = [*complete, last] if last else complete
     assert lines == [line for line in all_lines if len(line) <= cap]
     assert splitter.dropped_count == sum(len(line) > cap for line in all_lines)
 
 
 def test_only_a_line_feed_ends_a_line() -> None:
-    line = 'a\u2028b\u2029c\x85d\x0be\x0cf\rg'.encode()
+    line = "a\u2028b\u2029c\x85d\x0be\x0cf\rg".encode()
 
     assert LineSplitter().feed(line + b"\n") == [line]
 
