@@ -7,6 +7,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ov_es_adapters.websocket.frames import mention_arrival, read_frame
 from ov_es_domain.signal.arrival import Arrival, ArrivalKind, Sender, Via
 
@@ -312,7 +313,7 @@ def test_wsk_09_a_bad_frame_leaves_a_bounded_record_without_half_a_word() -> Non
 
 def test_a_request_with_half_an_emoji_in_it_is_not_lost() -> None:
     content = r"\\ud83d \ud83d\ude00 \ud83d"
-    text = '{"type": "agent:mention", "data": {"message": {"id": 1, "content": "%s"}}}' % content
+    text = frame("agent:mention", {"message": {"id": 1, "content": "*"}}).replace("*", content)
 
     arrival = read_frame(text, at=NOON)
 
@@ -339,8 +340,8 @@ JSON = st.recursive(
     | st.text(st.characters(categories=["Cs", "Zs", "Nd"]))
     | st.just("agent:mention"),
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(NAMES), inner, max_size=8),
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=8)
+    ),
     max_leaves=30,
 )
 KINDS = st.sampled_from([kind.value for kind in ArrivalKind])
