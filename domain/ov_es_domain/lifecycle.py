@@ -7,7 +7,7 @@ step: a miss is a refusal for the one and a corrupt log for the other.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Generic, TypeVar, cast, dataclass_transform
 
 from ov_es_domain.errors import IllegalTransitionError
 from ov_es_domain.transitions import Table
@@ -47,7 +47,7 @@ def event(topic: str, *, transition: str) -> Callable[[EventType], EventType]:
         made.TRANSITION = transition
         if EVENTS.setdefault(topic, made).__qualname__ != made.__qualname__:
             raise ValueError(f"two events have the topic {topic}")
-        return made
+        return cast(EventType, made)
 
     return declare
 
@@ -61,7 +61,7 @@ def command(name: str) -> Callable[[CommandType], CommandType]:
         made.NAME = name
         if COMMANDS.setdefault(name, made).__qualname__ != made.__qualname__:
             raise ValueError(f"two commands have the name {name}")
-        return made
+        return cast(CommandType, made)
 
     return declare
 

@@ -25,11 +25,11 @@ class UnprovenSuccess:
             case t.TurnQueued() as queued:
                 self._queued[event.key] = queued
             case t.TurnSucceeded(report=report):
-                queued = self._queued.get(event.key)
-                if queued is None:
+                turn = self._queued.get(event.key)
+                if turn is None:
                     return
                 again = judge(
-                    report, lane=queued.kind.lane, is_ticket=queued.ticket is not None
+                    report, lane=turn.kind.lane, is_ticket=turn.ticket is not None
                 )
                 if again.verdict is not Verdict.SUCCEEDED:
                     lacks = "; ".join(again.missing) or again.reason
