@@ -3,7 +3,7 @@
 The real daemon gets sockets and processes, the simulation a virtual world; neither can tell.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -76,8 +76,8 @@ ConnectionEvent: TypeAlias = ConnectionOpened | FrameReceived | FrameRejected | 
 class FrameSource(Protocol):
     """The receiving end of the team's socket."""
 
-    def events(self) -> AsyncIterator[ConnectionEvent]:
-        """Yield what happens, for ever; closing the iterator closes the socket."""
+    def events(self) -> AsyncGenerator[ConnectionEvent, None]:
+        """Yield what happens, for ever; closing the generator closes the socket."""
         ...
 
 

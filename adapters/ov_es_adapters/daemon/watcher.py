@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
+from contextlib import aclosing
 from logging import getLogger
 
 from ov_es_adapters.daemon.closing import Closing
@@ -19,6 +20,7 @@ from ov_es_adapters.errors import PeerRefusedError
 from ov_es_adapters.event_log.log import Fence
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import (
+    ConnectionEvent,
     ConnectionLost,
     ConnectionOpened,
     FrameReceived,
@@ -179,27 +181,32 @@ class Watcher:
     # --- what arrives ----------------------------------------------------------------------------
 
     async def _receive(self, tasks: asyncio.TaskGroup, refusal: list[PeerRefusedError]) -> None:
-        async for event in self._world.frames.events():
-            match event:
-                case ConnectionOpened(number=number):
-                    await self._note(NoteConnection(number=number), f"socket:{number}")
-                    self._reconciliation.request("connection")
-                case ConnectionLost(number=number, reason=reason, is_refused=is_refused):
-                    await self._note(
-                        NoteOutage(number=number, reason=reason), f"socket:{number}"
+        async with aclosing(self._world.frames.events()) as events:
+            async for event in events:
+                await self._receive_one(event, tasks, refusal)
+
+    async def _receive_one(
+        self, event: ConnectionEvent, tasks: asyncio.TaskGroup, refusal: list[PeerRefusedError]
+    ) -> None:
+        match event:
+            case ConnectionOpened(number=number):
+                await self._note(NoteConnection(number=number), f"socket:{number}")
+                self._reconciliation.request("connection")
+            case ConnectionLost(number=number, reason=reason, is_refused=is_refused):
+                await self._note(
+                    NoteOutage(number=number, reason=reason), f"socket:{number}"
+                )
+                if is_refused:
+                    refusal.append(
+                        PeerRefusedError(f"the team's socket refused us: {reason}")
                     )
-                    if is_refused:
-                        refusal.append(
-                            PeerRefusedError(f"the team's socket refused us: {reason}")
-                        )
-                        self.stop()
-                        return
-                case FrameReceived(text=text):
-                    now = self._world.clock.now()
-                    await self._take(tasks, read_frame(text, at=now))
-                case FrameRejected(reason=reason):
-                    now = self._world.clock.now()
-                    await self._take(tasks, rejected_frame(reason, at=now))
+                    self.stop()
+            case FrameReceived(text=text):
+                now = self._world.clock.now()
+                await self._take(tasks, read_frame(text, at=now))
+            case FrameRejected(reason=reason):
+                now = self._world.clock.now()
+                await self._take(tasks, rejected_frame(reason, at=now))
 
     async def _take(self, tasks: asyncio.TaskGroup, arrival: Arrival) -> None:
         """Record a mention at once; a ticket has to be read first, and nobody waits for that."""

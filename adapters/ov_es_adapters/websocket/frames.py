@@ -17,7 +17,7 @@ from ov_es_adapters.websocket.mentions import mention_arrival
 from ov_es_domain.identity import Identifier
 from ov_es_domain.signal.arrival import Arrival, ArrivalKind, Via
 
-__all__ = ["mention_arrival", "read_frame"]
+__all__ = ["mention_arrival", "read_frame", "rejected_frame"]
 
 _KNOWN = {kind.value: kind for kind in ArrivalKind if kind is not ArrivalKind.UNKNOWN}
 _EXCERPT_CHARACTERS_MAX = 200
@@ -83,6 +83,22 @@ def read_frame(text: str | bytes, *, at: float, via: Via = Via.SOCKET) -> Arriva
                 digest=unreadable.digest,
                 problem="no-project-id" if project_id is None else lacking,
             )
+
+
+
+def rejected_frame(reason: str, *, at: float) -> Arrival:
+    """Return the arrival that stands for a frame that the socket couldn't take (WSK-06).
+
+    >>> rejected_frame("frame-too-large", at=0).problem
+    'frame-too-large'
+    """
+    return Arrival(
+        kind=ArrivalKind.UNKNOWN,
+        via=Via.SOCKET,
+        at=at,
+        problem=excerpt(reason, _KIND_CHARACTERS_MAX),
+        digest=sha256(reason.encode()).hexdigest()[:32],
+    )
 
 
 def _parse(said: str) -> object:

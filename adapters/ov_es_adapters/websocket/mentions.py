@@ -4,8 +4,17 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import cast
 
-from ov_es_adapters.websocket.fields import excerpt, first_id, first_text, record, usable_id
+from ov_es_adapters.websocket.fields import (
+    excerpt,
+    first_id,
+    first_text,
+    one_line,
+    record,
+    usable_id,
+    well_formed,
+)
 from ov_es_domain.identity import Identifier
+from ov_es_domain.policy.addressing import own_words
 from ov_es_domain.signal.arrival import Arrival, ArrivalKind, Sender, Via
 
 _NAME_CHARACTERS_MAX = 200
@@ -45,12 +54,26 @@ def mention_arrival(
         message_id=message_id,
         parent_id=first_id(message, ("parent_id", "parentId")),
         text=text,
+        said=_said(message, text),
         sender=sender,
         mentions=_mentions(mentions) if listed is None else listed,
         digest=_digest(channel_id, sender, text),
         # With neither, there is nothing to answer, and nothing to look for.
         problem="no-message-id" if message_id is None and not text else "",
     )
+
+
+def _said(message: Mapping[str, object], text: str) -> str | None:
+    """Return what the sender says, without quotes and code; None where that is all of the text.
+
+    It's read before white space is collapsed, since a quote ends with its line (ADR-03).
+    """
+    for name in ("content", "body", "text"):
+        raw = message.get(name)
+        if isinstance(raw, str) and one_line(raw):
+            said = one_line(own_words(well_formed(raw)))
+            return None if said == text else said
+    return None
 
 
 def _sender(message: Mapping[str, object]) -> Sender | None:
