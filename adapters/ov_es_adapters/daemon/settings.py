@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ov_es_adapters.errors import BadInputError
 from ov_es_domain.identity import Identifier
 
 
@@ -52,6 +53,13 @@ class WatchSettings:
     """How long a locked or full store is waited for before it counts as unhealthy."""
     once: bool = False
     """Reconcile, drain, stop."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no watcher could run with (Q-108, MCP-102)."""
+        if not isinstance(self.concurrency, int) or isinstance(self.concurrency, bool):
+            raise BadInputError(f"concurrency is {self.concurrency!r}; it must be a whole number")
+        if self.concurrency < 1:
+            raise BadInputError(f"concurrency is {self.concurrency}; it must be 1 or more")
 
     @property
     def has_workspace(self) -> bool:
