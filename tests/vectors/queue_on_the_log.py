@@ -200,11 +200,12 @@ class QueueOnTheLog:
         self._start_due()
 
     def cancel(self, matches: Callable[[Item], bool], *, abort: bool) -> None:
-        for row in self._rows():
-            key = str(row["key"])
+        running = [key for key in self._starts if key in self.active]
+        waiting = [str(row["key"]) for row in self._rows(state=TurnState.QUEUED.value)]
+        for key in [*running, *waiting]:
             if not matches(self._items[key]):
                 continue
-            if row["state"] == TurnState.QUEUED.value:
+            if key in waiting:
                 self._answer(
                     key, c.CancelTurn(reason=StopReason.THREAD_CANCELLED, by="a condition")
                 )
