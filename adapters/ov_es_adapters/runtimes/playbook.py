@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 
 from ov_es_adapters.errors import BadInputError
 from ov_es_adapters.runtimes.strict_fields import Fields, is_object
-from ov_es_domain.identity import identifier, ticket_ids
+from ov_es_domain.identity import identifier
 
 DIALECTS = ("claude", "codex", "opencode")
 
@@ -222,14 +222,10 @@ def arguments_for(source: str, tool: str, args: Mapping[str, object]) -> dict[st
     >>> arguments_for("mention:10:100", "post_message", {"content": "Hi"})
     {'channel_id': 10, 'parent_id': 100, 'content': 'Hi'}
     """
-    implied: dict[str, object] = {}
     kind, _, rest = source.partition(":")
-    if kind == "ticket" and tool in {"get_ticket", "update_ticket", "comment_ticket"}:
-        implied["project_id"], implied["ticket_id"] = ticket_ids(source)
-    elif kind == "mention" and tool in {"post_message", "list_message_thread"}:
-        channel, _, message = rest.partition(":")
-        implied["channel_id"] = identifier(channel)
-        implied["parent_id"] = identifier(message)
+    first, _, second = rest.partition(":")
+    names = _IMPLIED.get((kind, tool), ())
+    implied = dict(zip(names, (identifier(first), identifier(second)), strict=False))
     return {**implied, **args}
 
 
@@ -285,3 +281,10 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
     "flood": (),
 }
 _ACTION_NAMES = ", ".join(_ACTIONS)
+_IMPLIED: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("ticket", "get_ticket"): ("project_id", "ticket_id"),
+    ("ticket", "update_ticket"): ("project_id", "ticket_id"),
+    ("ticket", "comment_ticket"): ("project_id", "ticket_id"),
+    ("mention", "post_message"): ("channel_id", "parent_id"),
+    ("mention", "list_message_thread"): ("channel_id", "parent_id"),
+}

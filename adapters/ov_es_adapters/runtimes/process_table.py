@@ -28,6 +28,7 @@ class ProcessEntry:
     started: str
     """Boot id and start time in ticks (elsewhere: the time of its creation)."""
     cpu_seconds: float
+    """Its own and that of the children which it has waited for."""
 
 
 def parse_stat(text: bytes, boot: str, ticks_per_second: int) -> ProcessEntry | None:
@@ -36,7 +37,7 @@ def parse_stat(text: bytes, boot: str, ticks_per_second: int) -> ProcessEntry | 
     The command's name stands in brackets and may hold blanks and brackets itself, so the fields
     are counted from the last closing one.
 
-    >>> stat = b"7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 150 50 0 0 20 0 1 0 9000 0"
+    >>> stat = b"7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 150 20 25 5 20 0 1 0 9000 0"
     >>> entry = parse_stat(stat, "boot", 100)
     >>> (entry.pid, entry.parent, entry.started, entry.cpu_seconds) if entry else None
     (7, 1, 'boot:9000', 2.0)
@@ -53,7 +54,7 @@ def parse_stat(text: bytes, boot: str, ticks_per_second: int) -> ProcessEntry | 
         session=int(fields[3]),
         is_zombie=fields[0] in {b"Z", b"X"},
         started=f"{boot}:{int(fields[19])}",
-        cpu_seconds=(int(fields[11]) + int(fields[12])) / ticks_per_second,
+        cpu_seconds=sum(map(int, fields[11:15])) / ticks_per_second,
     )
 
 
@@ -132,7 +133,7 @@ else:
                     session=os.getsid(process.pid),
                     is_zombie=process.status() == psutil.STATUS_ZOMBIE,
                     started=f"{process.create_time():.2f}",
-                    cpu_seconds=times.user + times.system,
+                    cpu_seconds=sum(times[:4]),
                 )
         except (psutil.Error, OSError):
             return None

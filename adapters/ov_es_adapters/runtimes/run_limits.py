@@ -44,14 +44,17 @@ class Watchdog:
         self._limits = limits
         self._started_at = started_at
         self._quiet_since = started_at
-        self._cpu_then = 0.0
+        self._sample: tuple[float, float] | None = None
+        """When in this silence computing was measured, and how much there was until then."""
 
     def look_at(self, *, finished_at: float | None, last_output_at: float) -> float:
         """Return when something may have to happen, if nothing else happens before."""
-        over_at = self._over_at(finished_at)
-        if finished_at is not None or self._limits.stall is None:
+        over_at, stall = self._over_at(finished_at), self._limits.stall
+        if finished_at is not None or stall is None:
             return over_at
-        return min(over_at, max(self._quiet_since, last_output_at) + self._limits.stall)
+        if self._sample is None or last_output_at > self._quiet_since:
+            return min(over_at, max(self._quiet_since, last_output_at) + stall / 2)
+        return min(over_at, self._stalled_at(stall, self._sample[0]))
 
     def look(
         self,
@@ -62,34 +65,42 @@ class Watchdog:
         cpu_seconds: Callable[[], float],
     ) -> Verdict | None:
         """Return why the run has to end, or None while it may go on."""
-        limits = self._limits
         if now >= self._over_at(finished_at):
-            if finished_at is None:
-                return Verdict(
-                    ending=RunEnding.TIMED_OUT,
-                    because=f"the limit of {limits.time_limit:g} s is over",
-                )
-            return Verdict(
-                ending=RunEnding.EXITED,
-                because=f"it finished, did not exit within {limits.exit_grace:g} s, and was ended",
-            )
-        if finished_at is not None or limits.stall is None:
+            return self._over(finished_at)
+        stall = self._limits.stall
+        if finished_at is not None or stall is None:
             return None
         if last_output_at > self._quiet_since:
-            self._quiet_since, self._cpu_then = last_output_at, cpu_seconds()
-        if now < self._quiet_since + limits.stall:
+            self._quiet_since, self._sample = last_output_at, None
+        if self._sample is None:
+            # Half of the silence passes before, so that computing can be told from idling.
+            if now >= self._quiet_since + stall / 2:
+                self._sample = now, cpu_seconds()
+            return None
+        sampled_at, cpu_then = self._sample
+        if now < self._stalled_at(stall, sampled_at):
             return None
         cpu_now = cpu_seconds()
-        if cpu_now - self._cpu_then < IDLE_SHARE * limits.stall:
-            return Verdict(
-                ending=RunEnding.STALLED, because=f"silent and idle for {limits.stall:g} s"
-            )
+        if cpu_now - cpu_then < IDLE_SHARE * (now - sampled_at):
+            return Verdict(ending=RunEnding.STALLED, because=f"silent and idle for {stall:g} s")
         # Busy without a word, as a long build is: it gets the same time once more.
-        self._quiet_since, self._cpu_then = now, cpu_now
+        self._quiet_since, self._sample = now, None
         return None
+
+    def _stalled_at(self, stall: float, sampled_at: float) -> float:
+        # A machine that slept in between must not make the measurement a short one.
+        return max(self._quiet_since + stall, sampled_at + stall / 2)
 
     def _over_at(self, finished_at: float | None) -> float:
         # With the final event the work is done, and only the exit is still owed (RN-13).
         if finished_at is None:
             return self._started_at + self._limits.time_limit
         return finished_at + self._limits.exit_grace
+
+    def _over(self, finished_at: float | None) -> Verdict:
+        if finished_at is None:
+            because = f"the limit of {self._limits.time_limit:g} s is over"
+            return Verdict(ending=RunEnding.TIMED_OUT, because=because)
+        grace = self._limits.exit_grace
+        because = f"it finished, did not exit within {grace:g} s, and was ended"
+        return Verdict(ending=RunEnding.EXITED, because=because)

@@ -221,13 +221,14 @@ def main() -> int:
     """Carry out the orders that stand on stdin; return the exit status."""
     try:
         orders = Orders.from_bytes(sys.stdin.buffer.read())
+        recording = _recording(orders.run)
     except BadInputError as error:
         print(error, file=sys.stderr)  # noqa: T201 - a program of its own, with a stderr
         return BAD_ORDERS_STATUS
     if orders.run.ignores_term:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        asyncio.run(_carry_out(orders))
+        asyncio.run(_carry_out(orders, recording))
     except BrokenPipeError:
         # Nobody reads any more; the interpreter's own last flush would complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -235,11 +236,11 @@ def main() -> int:
     return orders.run.exit
 
 
-async def _carry_out(orders: Orders) -> None:
+async def _carry_out(orders: Orders, recording: bytes | None) -> None:
     run = orders.run
-    if run.plays is not None:
+    if recording is not None:
         await asyncio.sleep(run.takes / _speed())
-        _write(_recorded(Path(run.plays)))
+        _write(recording)
         for number in range(run.children):
             _leave_behind(own_session=number % 2 == 1)
         if run.hangs:
@@ -259,9 +260,15 @@ def _speed() -> float:
     return speed if speed > 0 else 1.0
 
 
-def _recorded(path: Path) -> bytes:
-    raw = path.read_bytes()
-    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+def _recording(run: ScriptedRun) -> bytes | None:
+    """Return the recorded stream that the run plays, if it plays one."""
+    if run.plays is None:
+        return None
+    try:
+        raw = Path(run.plays).read_bytes()
+        return gzip.decompress(raw) if run.plays.endswith(".gz") else raw
+    except (OSError, EOFError) as error:
+        raise BadInputError(f"run.plays: {run.plays} can't be read: {error}") from error
 
 
 def _write(line: bytes) -> None:

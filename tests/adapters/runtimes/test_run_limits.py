@@ -36,19 +36,42 @@ def test_rn_6_a_run_is_timed_out_at_its_limit_and_not_before() -> None:
 def test_prc_09_silence_without_work_is_a_stall() -> None:
     dog = Watchdog(LIMITS, started_at=0)
 
+    assert dog.look_at(finished_at=None, last_output_at=50) == 140
+    assert look(dog, 140, last_output_at=50, cpu=100) is None
     assert dog.look_at(finished_at=None, last_output_at=50) == 230
-    assert look(dog, 229, last_output_at=50) is None
-    assert ending(look(dog, 230, last_output_at=50)) is RunEnding.STALLED
+    assert look(dog, 229, last_output_at=50, cpu=100) is None
+    assert ending(look(dog, 230, last_output_at=50, cpu=101)) is RunEnding.STALLED
 
 
 def test_a_run_that_computes_in_silence_gets_the_same_time_again() -> None:
     dog = Watchdog(LIMITS, started_at=0)
 
-    busy = look(dog, 180, cpu=170)
+    assert look(dog, 140, last_output_at=50, cpu=10) is None
+    busy = look(dog, 230, last_output_at=50, cpu=90)
 
     assert busy is None
-    assert dog.look_at(finished_at=None, last_output_at=0) == 360
-    assert ending(look(dog, 360, cpu=171)) is RunEnding.STALLED
+    assert dog.look_at(finished_at=None, last_output_at=50) == 320
+    assert look(dog, 320, last_output_at=50, cpu=170) is None
+    assert ending(look(dog, 410, last_output_at=50, cpu=171)) is RunEnding.STALLED
+
+
+def test_any_output_begins_the_silence_anew() -> None:
+    dog = Watchdog(LIMITS, started_at=0)
+    assert look(dog, 90) is None
+
+    assert dog.look_at(finished_at=None, last_output_at=150) == 240
+    assert look(dog, 180, last_output_at=150) is None
+    assert look(dog, 240, last_output_at=150) is None
+    assert ending(look(dog, 330, last_output_at=150)) is RunEnding.STALLED
+
+
+def test_a_machine_that_slept_is_measured_before_it_is_judged() -> None:
+    dog = Watchdog(LIMITS, started_at=0)
+
+    late = look(dog, 500, last_output_at=50, cpu=10)
+
+    assert late is None
+    assert dog.look_at(finished_at=None, last_output_at=50) == 590
 
 
 def test_a_run_without_a_stall_limit_may_be_silent() -> None:
