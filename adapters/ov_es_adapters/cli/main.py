@@ -12,6 +12,7 @@ from ov_es_domain.errors import OvEsError
 
 COMMANDS: dict[str, str] = {
     "demo": "Watch an agent get through a working day, on this machine alone.",
+    "connect": "Check an agent's endpoints and credentials, and keep them.",
     "watch": "Run the daemon for an agent.",
     "status": "Show who is connected, what runs, waits and is blocked.",
     "queue": "Show both lanes in the order in which turns would start.",
