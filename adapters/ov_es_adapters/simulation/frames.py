@@ -1,0 +1,89 @@
+"""The team's socket without a socket: what is sent while nobody is connected is lost."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from ov_es_adapters.ports import (
+    ConnectionEvent,
+    ConnectionLost,
+    ConnectionOpened,
+    FrameReceived,
+)
+from ov_es_adapters.simulation.incarnation import Incarnation
+
+
+class SimulatedFrames:
+    """The receiving end of one incarnation (`FrameSource`), connected from its start."""
+
+    def __init__(self, incarnation: Incarnation) -> None:
+        """Use `TeamSocket.connect`."""
+        self._incarnation = incarnation
+        self._events: asyncio.Queue[ConnectionEvent] = asyncio.Queue()
+        self._number = 0
+        self._is_open = False
+
+    async def events(self) -> AsyncIterator[ConnectionEvent]:
+        """Yield what happens, for ever."""
+        while True:
+            self._incarnation.check()
+            event = await self._events.get()
+            self._incarnation.check()
+            yield event
+
+    def open(self) -> None:
+        """Have a connection."""
+        self._number += 1
+        self._is_open = True
+        self._events.put_nowait(ConnectionOpened(self._number))
+
+    def lose(self, retry_in: float) -> None:
+        """Have none, for this many seconds."""
+        self._is_open = False
+        self._events.put_nowait(
+            ConnectionLost(self._number, "broken-off", is_refused=False, retry_in=retry_in)
+        )
+
+    def receive(self, text: str) -> bool:
+        """Take a frame; False when it's lost, since nobody is there to take it."""
+        if not (self._is_open and self._incarnation.is_alive):
+            return False
+        self._events.put_nowait(FrameReceived(text, self._number))
+        return True
+
+
+class TeamSocket:
+    """The sending end; it knows when the network is away."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start with a network."""
+        self._loop = loop
+        self._away_until = 0.0
+        self._receiver: SimulatedFrames | None = None
+
+    def connect(self, incarnation: Incarnation) -> SimulatedFrames:
+        """Return the receiving end of a new process; the old one's gets nothing any more."""
+        self._receiver = SimulatedFrames(incarnation)
+        away = self._away_until - self._loop.time()
+        if away > 0:
+            self._receiver.lose(away)
+        else:
+            self._receiver.open()
+        return self._receiver
+
+    def send(self, text: str) -> bool:
+        """Send a frame; False when nobody was there to take it."""
+        return self._receiver is not None and self._receiver.receive(text)
+
+    def cut(self, seconds: float) -> None:
+        """Take the network away for a while; the longest of several wishes counts."""
+        is_connected = self._away_until <= self._loop.time()
+        until = self._loop.time() + seconds
+        if until > self._away_until:
+            self._away_until = until
+            self._loop.call_at(until, self._restore, until)
+        if is_connected and self._receiver is not None:
+            self._receiver.lose(seconds)
+
+    def _restore(self, until: float) -> None:
+        if until == self._away_until and self._receiver is not None:
+            self._receiver.open()
