@@ -119,9 +119,11 @@ class CliRun:
             await self._until_it_may_end()
             await self._group.stop(grace_seconds=self._limits.grace)
         finally:
-            await self._group.clear()
+            left = await self._group.clear()
             await exiting
             await reading
+        if left:
+            self._notes.append(f"{left} of its processes could not be ended")
         return self._conclude()
 
     async def _note_exit(self) -> None:

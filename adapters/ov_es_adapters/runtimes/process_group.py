@@ -132,10 +132,12 @@ class ProcessGroup:
         self._noted = belonging(self.identity)
         await stop(self, grace_seconds=grace_seconds)
 
-    async def clear(self) -> None:
+    async def clear(self) -> int:
         """End all that is left of it, by force, and let go of its pipes.
 
         Ends the child itself too where it still runs, without grace.
+
+        Returns: how many processes can't be ended; another user's, or stuck in the kernel.
         """
         try:
             if not self.is_over:
@@ -144,7 +146,7 @@ class ProcessGroup:
                     self.signal_child(Signals.SIGKILL)
                 await self.closed()
             await self._wires.drained(DRAIN_SECONDS)
-            await end_all(lambda: belonging(self.identity), noted=self._noted)
+            ended = await end_all(lambda: belonging(self.identity), noted=self._noted)
             await self._wires.drained(DRAIN_SECONDS)
         finally:
             self._wires.let_go()
@@ -152,6 +154,7 @@ class ProcessGroup:
             _leaders.discard(self.identity.pid)
         await self._wires.lost.wait()
         _reap_orphans()
+        return ended.left
 
 
 class _Wires(asyncio.SubprocessProtocol):

@@ -6,6 +6,7 @@ Source: PRC-01, PRC-11; `agent-clis.md` section 6 (killing the group is never en
 import asyncio
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from signal import Signals
 
 from ov_es_adapters.ports import ProcessIdentity
@@ -100,18 +101,24 @@ def still_alive(noted: Iterable[ProcessEntry]) -> list[ProcessEntry]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How many processes were found alive, and how many of them still are."""
+
+    found: int
+    left: int
+
+
 async def end_all(
     look: Callable[[], list[ProcessEntry]],
     *,
     noted: Iterable[ProcessEntry] = (),
     grace_seconds: float = 0.0,
-) -> int:
+) -> "Ended":
     """End what `look` finds and what was `noted` before, and look again until nothing is left.
 
     With a grace, all are asked politely first. Children that lose their parent meanwhile are
     kept in mind by pid and start time.
-
-    Returns: how many processes were found alive.
     """
     known = {(process.pid, process.started): process for process in still_alive(noted)}
 
@@ -137,7 +144,7 @@ async def end_all(
         for process in left:
             signal_exactly(process, Signals.SIGKILL)
         await asyncio.sleep(LOOK_AGAIN_SECONDS)
-    return len(known)
+    return Ended(found=len(known), left=len(still_alive(known.values())))
 
 
 class LocalProcesses:
@@ -153,4 +160,5 @@ class LocalProcesses:
 
     async def end(self, identity: ProcessIdentity) -> int:
         """End it and whatever else belongs to its run; return how many were found."""
-        return await end_all(lambda: belonging(identity), grace_seconds=self._grace_seconds)
+        ended = await end_all(lambda: belonging(identity), grace_seconds=self._grace_seconds)
+        return ended.found

@@ -94,7 +94,7 @@ async def test_a_run_is_timed_out_at_its_limit(marker: str) -> None:
 
 
 async def test_prc_09_a_stalled_run_is_ended_and_its_last_event_noted(marker: str) -> None:
-    limits = Limits(time_limit=60, stall=0.1, grace=0.05)
+    limits = Limits(time_limit=60, stall=0.5, grace=0.05)
     source = 'echo \'{"type": "tool_result", "text": "private"}\'; sleep 300'
     run = await start_run(shell(source), marker=marker, parser=Lines(), limits=limits)
 

@@ -125,7 +125,7 @@ async def test_prc_01_a_stop_reaches_the_agent_behind_its_launcher(marker: str) 
     group = await ProcessGroup.start(shell(launcher), marker=marker)
     agent = int(await first_line(group))
 
-    await group.stop(grace_seconds=0.5)
+    await group.stop(grace_seconds=10)
     await group.clear()
 
     assert group.exit_status == -Signals.SIGTERM
