@@ -51,7 +51,8 @@ def identifier(value: object) -> Identifier | None:
             return value
         case str() if value.strip():
             text = value.strip()
-            return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text
+            is_number = text.isascii() and text.isdigit() and str(int(text)) == text
+            return int(text) if is_number else text
         case _:
             return None
 

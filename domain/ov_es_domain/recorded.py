@@ -17,7 +17,7 @@ class NewEvent:
     at: float
     """When it was decided, in seconds since the epoch."""
     cause: str
-    """What led to it: an event's `key@version`, or what arrived from outside (`frame:…`, `operator:…`)."""
+    """What led to it: an event's `key@version`, or an outside one (`socket:…`, `operator:…`)."""
     correlation: str
     """The story that it belongs to: a ticket's or a thread's key."""
     command: Command | None = None

@@ -41,7 +41,7 @@ def as_text(value: Identifier | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _apply(event: Recorded) -> Iterable[RowChange]:  # noqa: C901, PLR0911 - one answer for each event
+def _apply(event: Recorded) -> Iterable[RowChange]:
     def put(state: DeliveryState, **values: Value) -> list[RowChange]:
         return [Put("deliveries", {"key": event.key, "state": state.value, **values})]
 

@@ -24,7 +24,7 @@ TICKETS_TABLE = Table(
 )
 
 
-def _apply(event: Recorded) -> Iterable[RowChange]:  # noqa: C901, PLR0911 - one answer for each event
+def _apply(event: Recorded) -> Iterable[RowChange]:
     def put(state: TicketState, **values: Value) -> list[RowChange]:
         row: dict[str, Value] = {"key": event.key, "state": state.value, "since": event.at}
         return [Put("tickets", {**row, **values})]

@@ -46,7 +46,7 @@ OPEN_TURNS_TABLE = Table(
 )
 
 
-def _apply(event: Recorded) -> Iterable[RowChange]:  # noqa: C901, PLR0911 - one answer for each event
+def _apply(event: Recorded) -> Iterable[RowChange]:
     def put(**values: Value) -> list[RowChange]:
         return [Put("open_turns", {"key": event.key, **values})]
 

@@ -97,9 +97,11 @@ def _version(ctx: click.Context, _parameter: click.Parameter, is_wanted: bool) -
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `ov-es demo`. Shell completion: eval \"$(_OV_ES_COMPLETE=bash_source ov-es)\"",
+    epilog='Start with `ov-es demo`. Shell completion: eval "$(_OV_ES_COMPLETE=bash_source ov-es)"',
 )
-@click.option("--home", metavar="DIR", envvar="OV_ES_HOME", help="Where state and credentials live.")
+@click.option(
+    "--home", metavar="DIR", envvar="OV_ES_HOME", help="Where state and credentials live."
+)
 @click.option(
     "--store",
     metavar="URL",
@@ -113,7 +115,9 @@ def _version(ctx: click.Context, _parameter: click.Parameter, is_wanted: bool) -
     help="Print the version.",
 )  # fmt: skip
 @click.pass_context
-def cli(ctx: click.Context, home: str | None, store: str | None, verbose: int, *, quiet: bool) -> None:
+def cli(
+    ctx: click.Context, home: str | None, store: str | None, verbose: int, *, quiet: bool
+) -> None:
     """Run autonomous coding agents for a team, and account for every message they ever posted.
 
     Example: ov-es demo

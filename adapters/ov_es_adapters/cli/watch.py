@@ -45,8 +45,12 @@ def _quiet_or_loud(verbosity: int) -> Iterator[None]:
     help="The workspace; without one the agent can't touch code.",
 )
 @click.option("--runtime", default=None, help="claude, codex, opencode or scripted.")
-@click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted runtime does.")
-@click.option("--speed", default=1.0, show_default=True, help="Scripted seconds for each real one.")
+@click.option(
+    "--playbook", type=click.Path(path_type=Path), help="What the scripted runtime does."
+)
+@click.option(
+    "--speed", default=1.0, show_default=True, help="Scripted seconds for each real one."
+)
 @click.option("--recordings", type=click.Path(path_type=Path), help="Where played streams are.")
 @click.option("--model", help="The main model.")
 @click.option("--chat-model", help="The model of everything but coding.")
@@ -97,7 +101,14 @@ def command(  # noqa: PLR0913 - one parameter for each option
     choice = RuntimeChoice(name=name, playbook=playbook, speed=speed, recordings=recordings)
     with _quiet_or_loud(options.verbosity):
         status = asyncio.run(
-            _watch(connection, settings, choice, home, store_url(options, home, agent), _printer(as_json=as_json))
+            _watch(
+                connection,
+                settings,
+                choice,
+                home,
+                store_url(options, home, agent),
+                _printer(as_json=as_json),
+            )
         )
     ctx.exit(int(status))
 

@@ -1,10 +1,10 @@
-"""Closes a ticket after its run: one more look at it decides what is reported, and which revision
-is our own doing.
+"""Closes a ticket after its run: one more look says what is reported, and what we changed.
 
 Restart-safe: what has to be closed is read from the log, never remembered in memory alone.
 """
 
 import asyncio
+from functools import partial
 from logging import getLogger
 
 from ov_es_adapters.daemon.consequences import hand_over_steps
@@ -78,7 +78,7 @@ class Closing:
                     )
                     failures += 1
                 else:
-                    await self._ledger.commit(lambda view, facts=facts: self._plan(view, key, facts))
+                    await self._ledger.commit(partial(self._plan, key=key, facts=facts))
         finally:
             self._under_way.discard(key)
 

@@ -1,4 +1,4 @@
-"""What follows from a decision about one aggregate for the others: steps that several flows share."""
+"""What a decision about one aggregate means for the others: steps that several flows share."""
 
 from ov_es_adapters.daemon.ledger import Step, View
 from ov_es_domain.delivery.commands import AbandonDelivery, PlanDelivery

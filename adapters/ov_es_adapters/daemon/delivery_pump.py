@@ -1,4 +1,4 @@
-"""The one exit: every message that the watcher posts goes through here, looked for before it's sent.
+"""The one exit: each message that the watcher posts goes through here, and is looked for first.
 
 Intent before effect: an attempt is in the log before the call is made, and an attempt whose
 answer was lost is settled by looking, never by posting blindly again.
@@ -120,9 +120,7 @@ class DeliveryPump:
             return
         delivery = self._ledger.view.delivery(key)
         try:
-            thread = await self._team.thread(
-                delivery.target.channel_id, delivery.target.parent_id
-            )
+            thread = await self._team.thread(delivery.target.channel_id, delivery.target.parent_id)
         except ToolCallError as error:
             await self._postpone(key, f"thread-unreadable: {error.reason}")
             return
@@ -145,9 +143,7 @@ class DeliveryPump:
             command = c.AbandonDelivery(reason=f"expired after {age / 3600:.0f} h", by="OUT-14")
         return None if command is None else _decision(view, key, command)
 
-    def _plan_look(
-        self, view: View, key: str, thread: list[RenderedMessage]
-    ) -> Decision | None:
+    def _plan_look(self, view: View, key: str, thread: list[RenderedMessage]) -> Decision | None:
         """Decide on what the thread shows; the stand-down is asked about once more (DL-3.5)."""
         delivery = view.delivery(key)
         if delivery.state not in {DeliveryState.PLANNED, DeliveryState.UNKNOWN}:
@@ -166,7 +162,8 @@ class DeliveryPump:
             else set(),
         )
         now = self._clock.now()
-        return _decision(view, key, self._step(view, delivery, look(delivery, found, now=now), len(thread)))
+        seen = look(delivery, found, now=now)
+        return _decision(view, key, self._step(view, delivery, seen, len(thread)))
 
     def _step(self, view: View, delivery: Delivery, seen: Look, rendered: int) -> Command:
         now = self._clock.now()
@@ -182,9 +179,7 @@ class DeliveryPump:
             case NextStep.TRY_AGAIN:
                 return c.ReplanDelivery(reason="not-there", until=now)
             case NextStep.POST if view.thread(delivery.thread).is_cancelled:
-                return c.SuppressDelivery(
-                    reason="thread-cancelled", rule="TH-17", message_id=None
-                )
+                return c.SuppressDelivery(reason="thread-cancelled", rule="TH-17", message_id=None)
             case NextStep.POST:
                 return c.AttemptDelivery(epoch=self._epoch(), rendered=rendered)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from logging import getLogger
 
 from ov_es_adapters.daemon.consequences import hand_over_steps, stop_steps
@@ -301,13 +302,15 @@ class Dispatcher:
             await asyncio.wait(list(self._cycles.values()))
 
     async def _stop_runs(self) -> None:
-        request = RequestStop(reason=StopReason.SHUTDOWN, by="the watcher's stop")
         for key in list(self._cycles):
-            await self._ledger.commit(
-                lambda view, key=key: (
-                    _plan_one(view, key, request) if view.turn(key).is_running else None
-                )
-            )
+            await self._ledger.commit(partial(_plan_stop, key=key))
+
+
+def _plan_stop(view: View, key: str) -> Decision | None:
+    if not view.turn(key).is_running:
+        return None
+    request = RequestStop(reason=StopReason.SHUTDOWN, by="the watcher's stop")
+    return _plan_one(view, key, request)
 
 
 def _plan_one(view: View, key: str, command: NoteSpawn | RequestStop) -> Decision:

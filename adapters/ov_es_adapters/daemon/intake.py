@@ -21,8 +21,8 @@ from ov_es_domain.delivery.target import Purpose, Target
 from ov_es_domain.identity import (
     Identifier,
     delivery_key,
-    report_slot,
     reply_slot,
+    report_slot,
     signal_key,
     ticket_key,
     turn_key,

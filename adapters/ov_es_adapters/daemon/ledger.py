@@ -1,4 +1,4 @@
-"""Answers commands over the log: load, decide, record, and decide again when somebody was faster."""
+"""Answers commands over the log: load, decide, record, and again when somebody was faster."""
 
 import asyncio
 from collections import OrderedDict
@@ -131,10 +131,8 @@ class Ledger:
     async def begin(self, key: str, command: Command) -> None:
         """Record the start of a watch, and raise the fencing token in the same transaction."""
         async with self._turnstile:
-            decision = Decision(
-                steps=[Step(key, command)], cause="start", correlation=key
-            )
-            await self._commit_when_possible(lambda _: decision, raises_fence=key)
+            decision = Decision(steps=[Step(key, command)], cause="start", correlation=key)
+            await self._commit_when_possible(lambda _: decision, raises=key)
 
     async def commit(self, plan: Plan) -> list[Recorded]:
         """Carry out what `plan` says in one transaction, in the order of the calls.
@@ -150,12 +148,14 @@ class Ledger:
                 listener(event)
         return recorded
 
-    async def _commit_when_possible(self, plan: Plan) -> list[Recorded]:
+    async def _commit_when_possible(
+        self, plan: Plan, *, raises: str | None = None
+    ) -> list[Recorded]:
         pause, waited = 0.05, 0.0
         conflicts = 0
         while True:
             try:
-                recorded = self._try(plan)
+                recorded = self._try(plan, raises=raises)
             except ConcurrentWriteError:
                 self._cache.clear()
                 conflicts += 1
@@ -164,7 +164,7 @@ class Ledger:
             except (StoreLockedError, StoreUnavailableError) as error:
                 self._cache.clear()
                 if waited >= self._unhealthy_after and not self.trouble:
-                    _LOGGER.error("nothing can be recorded: %s", error)
+                    _LOGGER.warning("nothing can be recorded: %s", error)
                     self.trouble = str(error)
                 await asyncio.sleep(pause)
                 waited += pause
@@ -173,14 +173,14 @@ class Ledger:
                 self.trouble = ""
                 return recorded
 
-    def _try(self, plan: Plan) -> list[Recorded]:
+    def _try(self, plan: Plan, *, raises: str | None) -> list[Recorded]:
         decision = plan(self.view)
         if decision is None:
             return []
         events, folded = self._answer(decision)
         if not events:
             return []
-        recorded = self._log.append(events, fence=self.fence)
+        recorded = self._log.append(events, fence=self.fence, raises=raises)
         self._cache.update(folded)
         return recorded
 

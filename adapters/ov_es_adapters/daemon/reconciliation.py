@@ -197,7 +197,5 @@ class Reconciliation:
             return []
         view = self._ledger.view
         return [
-            arrival
-            for arrival in activity
-            if view.aggregate(signal_key(arrival.source))[1] == 0
+            arrival for arrival in activity if view.aggregate(signal_key(arrival.source))[1] == 0
         ]

@@ -4,12 +4,13 @@ Each step asks the log again at the moment at which it acts, so that a list read
 mislead it (EVT-06).
 """
 
+from functools import partial
 from logging import getLogger
 
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.daemon.settlement import give_up_steps
-from ov_es_adapters.ports import Clock, ProcessIdentity, Processes
+from ov_es_adapters.ports import Clock, Processes, ProcessIdentity
 from ov_es_domain.delivery.commands import LoseDelivery
 from ov_es_domain.delivery.machine import DeliveryState
 from ov_es_domain.policy.evidence import Judgement
@@ -41,12 +42,12 @@ class Recovery:
             key = str(row["key"])
             if row["state"] in {TurnState.RUNNING.value, TurnState.RECOVERING.value}:
                 await self._end_leftovers(key)
-                await self._ledger.commit(lambda view, key=key: self._plan_lost(view, key))
+                await self._ledger.commit(partial(self._plan_lost, key=key))
             elif row["state"] == TurnState.INTERRUPTED.value:
-                await self._ledger.commit(lambda view, key=key: self._plan_resumed(view, key))
+                await self._ledger.commit(partial(self._plan_resumed, key=key))
         for row in self._ledger.view.rows("deliveries", state=DeliveryState.ATTEMPTING.value):
             key = str(row["key"])
-            await self._ledger.commit(lambda view, key=key: self._plan_doubt(view, key))
+            await self._ledger.commit(partial(self._plan_doubt, key=key))
 
     async def _end_leftovers(self, key: str) -> None:
         """Nothing of the old run may live on beside the new one (PRC-01)."""

@@ -196,9 +196,7 @@ def give_up_steps(view: View, key: str, judgement: Judgement, *, at: float) -> l
     label = view.ticket(turn.ticket).label if turn.ticket is not None else None
     steps = [Step(key, FailTurn(reason=judgement.reason))]
     if turn.ticket is not None:
-        steps.append(
-            Step(turn.ticket, PauseTicket(reason=judgement.reason, revision=None), key)
-        )
+        steps.append(Step(turn.ticket, PauseTicket(reason=judgement.reason, revision=None), key))
     if turn.target is not None:
         notice = wording.failure_notice(judgement, lane=turn.lane, label=label, recovered=False)
         steps.append(blocker_step(view, turn.target, notice, turn.source, key, at=at, after=key))

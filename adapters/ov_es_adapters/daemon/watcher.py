@@ -170,7 +170,9 @@ class Watcher:
 
     async def _stop_when_done(self) -> None:
         await self._reconciliation.finished()
-        while not (self._dispatcher.is_idle and self._pump.is_idle and not self._closing.waiting()):
+        while not (
+            self._dispatcher.is_idle and self._pump.is_idle and not self._closing.waiting()
+        ):
             await asyncio.sleep(0.05)
         self.stop()
 
@@ -193,13 +195,9 @@ class Watcher:
                 await self._note(NoteConnection(number=number), f"socket:{number}")
                 self._reconciliation.request("connection")
             case ConnectionLost(number=number, reason=reason, is_refused=is_refused):
-                await self._note(
-                    NoteOutage(number=number, reason=reason), f"socket:{number}"
-                )
+                await self._note(NoteOutage(number=number, reason=reason), f"socket:{number}")
                 if is_refused:
-                    refusal.append(
-                        PeerRefusedError(f"the team's socket refused us: {reason}")
-                    )
+                    refusal.append(PeerRefusedError(f"the team's socket refused us: {reason}"))
                     self.stop()
             case FrameReceived(text=text):
                 now = self._world.clock.now()

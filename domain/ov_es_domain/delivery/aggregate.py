@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery import events as e
 from ov_es_domain.delivery.machine import DELIVERY_TABLE, OPEN_STATES, DeliveryState
-from ov_es_domain.delivery.target import Purpose, Target
+from ov_es_domain.delivery.target import NOWHERE, Purpose, Target
 from ov_es_domain.identity import Identifier
 from ov_es_domain.lifecycle import Aggregate, Lifecycle
 
@@ -46,7 +46,7 @@ class Delivery(Aggregate):
     state: str = DeliveryState.UNPLANNED
     slot: str = ""
     purpose: Purpose = Purpose.REPLY
-    target: Target = Target(channel_id=None, parent_id=None)
+    target: Target = NOWHERE
     content: str = ""
     source: str = ""
     source_at: float = 0.0
@@ -70,7 +70,7 @@ class Delivery(Aggregate):
         return self.state in OPEN_STATES
 
 
-def decide(delivery: Delivery, command: DeliveryCommand) -> Sequence[DeliveryEvent]:  # noqa: C901, PLR0911 - one answer for each command
+def decide(delivery: Delivery, command: DeliveryCommand) -> Sequence[DeliveryEvent]:
     """Return what happens; raise CommandRefusedError where a rule says no."""
     match command:
         case c.OweDelivery():
@@ -138,7 +138,7 @@ def _plan(delivery: Delivery, command: c.PlanDelivery) -> Sequence[DeliveryEvent
     ]
 
 
-def evolve(delivery: Delivery, event: DeliveryEvent) -> Delivery:  # noqa: PLR0911 - one answer for each event
+def evolve(delivery: Delivery, event: DeliveryEvent) -> Delivery:
     """Fold the fields of `event`; the state itself is `lifecycle.step`'s business."""
     match event:
         case e.DeliveryOwed():
@@ -174,8 +174,9 @@ def evolve(delivery: Delivery, event: DeliveryEvent) -> Delivery:  # noqa: PLR09
             return replace(delivery, due=look_at)
         case e.DeliveryReplanned(until=until):
             return replace(delivery, due=until, refusals=0)
-        case e.DeliveryDelivered(message_id=message_id) | e.DeliverySuppressed(
-            message_id=message_id
+        case (
+            e.DeliveryDelivered(message_id=message_id)
+            | e.DeliverySuppressed(message_id=message_id)
         ):
             return replace(delivery, message_id=message_id)
         case e.DeliveryAbandoned():

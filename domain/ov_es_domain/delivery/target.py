@@ -21,6 +21,10 @@ class Target:
         return thread_key(self.channel_id, self.parent_id)
 
 
+NOWHERE = Target(channel_id=None, parent_id=None)
+"""The target of what has none yet."""
+
+
 class Purpose(StrEnum):
     """What a delivery is for."""
 

@@ -1,4 +1,4 @@
-"""Is an arrival new, and is it for us: accepted, suppressed or refused, with the rule that says so.
+"""Is an arrival new, and is it for us? The outcome comes with the rule that says so.
 
 Facts come in as values, so that the decision can be made again from the log.
 """

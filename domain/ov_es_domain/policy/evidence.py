@@ -44,7 +44,7 @@ class Judgement:
 
 
 def failed_calls(stream: StreamObservation) -> tuple[ToolCall, ...]:
-    """Return the last failure of each tool that no later success of the same tool took out (EV-16)."""
+    """Return each tool's last failure, unless a later success took it out (EV-16)."""
     failures: dict[str, ToolCall] = {}
     for call in stream.calls:
         if call.ok:
@@ -109,7 +109,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def _either(first: bool | None, second: bool | None) -> bool | None:
+def _either(first: bool | None, second: bool | None, /) -> bool | None:
     if first or second:
         return True
     return None if first is None or second is None else False

@@ -10,7 +10,9 @@ from ov_es_domain.turn.kinds import Lane, TurnKind
 SHARED_GROUP = "shared-workspace"
 """The group of work that has no directory of its own (Q-110)."""
 
-_FILE = re.compile(r"\b[\w/-]+\.(?:py|js|ts|tsx|go|rs|java|rb|c|h|cpp|md|toml|ya?ml|json|sql|css|html|sh)\b")
+_FILE = re.compile(
+    r"\b[\w/-]+\.(?:py|js|ts|tsx|go|rs|java|rb|c|h|cpp|md|toml|ya?ml|json|sql|css|html|sh)\b"
+)
 _PRIORITIES = {"critical": 0, "high": 1, "medium": 2, "low": 3}
 
 
@@ -25,7 +27,7 @@ def kind_of_mention(text: str, *, has_workspace: bool, vocabulary: Vocabulary) -
     >>> from ov_es_domain.policy.vocabulary import ENGLISH
     >>> kind_of_mention("please fix login.py", has_workspace=True, vocabulary=ENGLISH).value
     'full'
-    >>> kind_of_mention("what's the status of the fix?", has_workspace=True, vocabulary=ENGLISH).value
+    >>> kind_of_mention("how is the fix?", has_workspace=True, vocabulary=ENGLISH).value
     'fast'
     """
     is_question = text.rstrip().endswith("?") and not _has_word(
@@ -84,7 +86,12 @@ class Deferral:
 
 
 def due(
-    waiting: Sequence[Waiting], *, running_groups: Collection[str], running: int, slots: int, now: float
+    waiting: Sequence[Waiting],
+    *,
+    running_groups: Collection[str],
+    running: int,
+    slots: int,
+    now: float,
 ) -> tuple[list[Waiting], list[Deferral]]:
     """Return what may start of one lane, in the order of arrival, and why the others may not.
 

@@ -35,9 +35,9 @@ class Look:
 
 
 def same_content(first: str, second: str) -> bool:
-    """Compare two messages: white space doesn't count (DL-7).
+    r"""Compare two messages: white space doesn't count (DL-7).
 
-    >>> same_content("It's  done.\\n", "It's done.")
+    >>> same_content("It's  done.\n", "It's done.")
     True
     """
     return first.split() == second.split()
@@ -61,9 +61,9 @@ def find_rendered(
         places = [n for n, m in enumerate(thread) if str(m.id) == str(source_message)]
         start = places[-1] + 1 if places else 0
     for message in thread[start:]:
-        if message.id in is_ours and str(message.id) not in bound:
-            if same_content(message.text, delivery.content):
-                return message
+        is_free = message.id in is_ours and str(message.id) not in bound
+        if is_free and same_content(message.text, delivery.content):
+            return message
     return None
 
 

@@ -12,7 +12,7 @@ class TicketFacts:
     project_id: Identifier
     ticket_id: Identifier
     slug: str
-    """The name for people, such as `COR-5`; "" where it has none, since none is invented (TK-29)."""
+    """The name for people, such as `COR-5`; "" where it has none: none is invented (TK-29)."""
     title: str
     description: str
     status: str

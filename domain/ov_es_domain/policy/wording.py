@@ -6,7 +6,7 @@ Source: BL-1 to BL-16, DL-19, TK-29, CY-25.
 from collections.abc import Sequence
 
 from ov_es_domain.policy.evidence import Judgement
-from ov_es_domain.turn.kinds import Lane, Verdict
+from ov_es_domain.turn.kinds import Lane
 
 _ENDINGS = {
     "time-limit": "it ran into its time limit",
@@ -48,8 +48,8 @@ def failure_notice(judgement: Judgement, *, lane: Lane, label: str | None, recov
     if judgement.reason == "failed-actions":
         tools = ", ".join(judgement.missing)
         return (
-            f"I couldn't complete {what}: these actions failed: {tools}. I don't claim that it's"
-            f" done. Please ask me again, or help me with them.{after}"
+            f"I couldn't complete {what}: these actions failed: {tools}. I don't claim that"
+            f" it's done. Please ask me again, or help me with them.{after}"
         )
     kind = "My work on" if lane is Lane.WORK else "My reply to"
     return (

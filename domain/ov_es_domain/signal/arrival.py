@@ -1,4 +1,4 @@
-"""What arrived, normalized and redacted: one value for a frame and for what reconciliation finds."""
+"""What arrived, normalized and redacted: one value, whichever road it came on."""
 
 from dataclasses import dataclass
 from enum import StrEnum

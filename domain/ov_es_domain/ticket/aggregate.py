@@ -63,7 +63,7 @@ class Ticket(Aggregate):
         return self.slug or self.title or "the ticket"
 
 
-def decide(ticket: Ticket, command: TicketCommand) -> Sequence[TicketEvent]:  # noqa: PLR0911 - one answer for each command
+def decide(ticket: Ticket, command: TicketCommand) -> Sequence[TicketEvent]:
     """Return what happens; raise CommandRefusedError where a rule says no."""
     match command:
         case c.SeeTicket():
@@ -108,10 +108,12 @@ def decide(ticket: Ticket, command: TicketCommand) -> Sequence[TicketEvent]:  # 
 
 def _must_hold(ticket: Ticket, turn: str) -> None:
     if ticket.turn != turn:
-        raise CommandRefusedError(f"{turn} doesn't hold the ticket; {ticket.turn or 'no turn'} does")
+        raise CommandRefusedError(
+            f"{turn} doesn't hold the ticket; {ticket.turn or 'no turn'} does"
+        )
 
 
-def evolve(ticket: Ticket, event: TicketEvent) -> Ticket:  # noqa: PLR0911 - one answer for each event
+def evolve(ticket: Ticket, event: TicketEvent) -> Ticket:
     """Fold the fields of `event`; the state itself is `lifecycle.step`'s business."""
     match event:
         case e.TicketSeen():

@@ -102,7 +102,7 @@ class Turn(Aggregate):
         return self.state in OPEN_STATES
 
 
-def decide(turn: Turn, command: TurnCommand) -> Sequence[TurnEvent]:  # noqa: C901, PLR0911 - one answer for each command
+def decide(turn: Turn, command: TurnCommand) -> Sequence[TurnEvent]:
     """Return what happens; raise CommandRefusedError where a rule says no."""
     match command:
         case c.QueueTurn():
@@ -124,9 +124,7 @@ def decide(turn: Turn, command: TurnCommand) -> Sequence[TurnEvent]:  # noqa: C9
         case c.NoteSpawn(execution=execution, pid=pid, started=started, marker=marker):
             if execution != turn.execution:
                 return [_refusal(turn, execution, turn.attempt, "spawned")]
-            return [
-                e.TurnSpawned(execution=execution, pid=pid, started=started, marker=marker)
-            ]
+            return [e.TurnSpawned(execution=execution, pid=pid, started=started, marker=marker)]
         case c.RecoverTurn():
             return _recover(turn, command)
         case c.RequestStop(reason=reason, by=by):
@@ -210,9 +208,7 @@ def _retry(turn: Turn, command: c.RetryTurn) -> Sequence[TurnEvent]:
     if turn.stop is not None:
         return [_end_of(turn.stop, turn.stopped_by, command.report)]
     return [
-        e.TurnRetried(
-            report=command.report, reason=command.reason, not_before=command.not_before
-        )
+        e.TurnRetried(report=command.report, reason=command.reason, not_before=command.not_before)
     ]
 
 
@@ -230,9 +226,7 @@ def _settle(turn: Turn, command: c.SettleTurn) -> Sequence[TurnEvent]:
             ]
         case Verdict.FAILED:
             return [
-                e.TurnFailed(
-                    reason=command.reason, missing=command.missing, report=command.report
-                )
+                e.TurnFailed(reason=command.reason, missing=command.missing, report=command.report)
             ]
         case Verdict.TIMED_OUT:
             return [e.TurnTimedOut(report=command.report)]
@@ -241,7 +235,7 @@ def _settle(turn: Turn, command: c.SettleTurn) -> Sequence[TurnEvent]:
     assert_never(command.verdict)
 
 
-def evolve(turn: Turn, event: TurnEvent) -> Turn:  # noqa: PLR0911 - one answer for each event
+def evolve(turn: Turn, event: TurnEvent) -> Turn:
     """Fold the fields of `event`; the state itself is `lifecycle.step`'s business."""
     match event:
         case e.TurnQueued():

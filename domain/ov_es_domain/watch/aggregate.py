@@ -66,9 +66,7 @@ def evolve(watch: Watch, event: WatchEvent) -> Watch:
     """Fold the fields of `event`; the state itself is `lifecycle.step`'s business."""
     match event:
         case e.WatchBegun(agent=agent, host=host, pid=pid, epoch=epoch):
-            return replace(
-                watch, agent=agent, host=host, pid=pid, epoch=epoch, is_connected=False
-            )
+            return replace(watch, agent=agent, host=host, pid=pid, epoch=epoch, is_connected=False)
         case e.WatchEnded():
             return replace(watch, is_connected=False)
         case e.WatchConnected():

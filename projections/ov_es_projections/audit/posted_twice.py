@@ -47,7 +47,9 @@ class PostedTwice:
         if earlier != event.key:
             yield self._finding(event, f"{earlier} says the same in the same place")
         if message_id is not None:
-            earlier = self._by_proof.setdefault(f"{plan.target.channel_id}:{message_id}", event.key)
+            earlier = self._by_proof.setdefault(
+                f"{plan.target.channel_id}:{message_id}", event.key
+            )
             if earlier != event.key:
                 yield self._finding(event, f"message {message_id} proves {earlier} already")
 

@@ -22,8 +22,9 @@ class StaleResult:
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Compare each success with its holder."""
         match event.body:
-            case t.TurnStarted(execution=execution, attempt=attempt) | t.TurnRecovering(
-                execution=execution, attempt=attempt
+            case (
+                t.TurnStarted(execution=execution, attempt=attempt)
+                | t.TurnRecovering(execution=execution, attempt=attempt)
             ):
                 self._holders[event.key] = (execution, attempt)
             case t.TurnSucceeded(execution=execution, attempt=attempt):

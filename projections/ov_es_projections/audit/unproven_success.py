@@ -28,9 +28,7 @@ class UnprovenSuccess:
                 turn = self._queued.get(event.key)
                 if turn is None:
                     return
-                again = judge(
-                    report, lane=turn.kind.lane, is_ticket=turn.ticket is not None
-                )
+                again = judge(report, lane=turn.kind.lane, is_ticket=turn.ticket is not None)
                 if again.verdict is not Verdict.SUCCEEDED:
                     lacks = "; ".join(again.missing) or again.reason
                     yield Finding(
