@@ -51,7 +51,7 @@ class FrameReceived:
 
 @dataclass(frozen=True, slots=True)
 class FrameRejected:
-    """A frame that could not be taken (too large, not text); the connection goes on or is remade."""
+    """A frame that could not be taken: too large, or no text."""
 
     reason: str
     number: int
@@ -109,7 +109,7 @@ class ToolCaller(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIdentity:
-    """Enough to recognise a process after a restart: a pid alone may be somebody else's by then."""
+    """Enough to recognise a process later: a pid alone may be somebody else's by then."""
 
     pid: int
     started: str

@@ -1,4 +1,4 @@
-"""What an agent is connected to: from its file, the environment and options, to one frozen value."""
+"""What an agent is connected to: its file and the environment, as one frozen value."""
 
 import os
 import re

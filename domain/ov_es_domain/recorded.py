@@ -12,7 +12,7 @@ class NewEvent:
     key: str
     """The aggregate's natural key."""
     version: int
-    """1 for the first event of the aggregate; the store rejects a second one of the same number."""
+    """1 for the first event of the aggregate; the store takes each number once."""
     body: Event
     at: float
     """When it was decided, in seconds since the epoch."""

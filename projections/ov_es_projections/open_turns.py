@@ -125,5 +125,5 @@ OPEN_TURNS = Projection(name="open_turns", version=1, tables=(OPEN_TURNS_TABLE,)
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows in the order in which they were queued (Q-103); a requeue keeps its place."""
+    """Return the rows in the order of their queueing (Q-103); a requeue keeps its place."""
     return sorted(rows, key=lambda row: int(row["place"] or 0))

@@ -6,6 +6,7 @@ import logging
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,10 @@ from ov_es_adapters.cli.main import GlobalOptions
 from ov_es_adapters.errors import BadInputError
 from ov_es_adapters.settings import Connection, home_folder, load_connection
 from ov_es_domain.recorded import Recorded
+
+if TYPE_CHECKING:
+    from ov_es_adapters.bootstrap import RuntimeChoice
+    from ov_es_adapters.daemon.settings import WatchSettings
 
 _SIGNALS = {signal.SIGTERM: ExitStatus.TERMINATED, signal.SIGINT: ExitStatus.INTERRUPTED}
 

@@ -67,7 +67,7 @@ _RELEASABLE = {TicketState.SEEN, TicketState.PAUSED, TicketState.BLOCKED}
 class Intake:
     """Admits arrivals: one commit holds the outcome and all that follows from it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that an admission asks
         self,
         ledger: Ledger,
         team: TeamClient,

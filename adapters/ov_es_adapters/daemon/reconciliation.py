@@ -113,9 +113,8 @@ class Reconciliation:
         found: list[TicketFacts] = []
         try:
             for project in await self._team.projects():
-                for facts in await self._team.tasks(project.id):
-                    if await self._is_candidate(facts):
-                        found.append(facts)
+                tasks = await self._team.tasks(project.id)
+                found += [facts for facts in tasks if await self._is_candidate(facts)]
         except ToolCallError as error:
             problems.append(str(error))
         return sorted(

@@ -170,11 +170,12 @@ class Watcher:
 
     async def _stop_when_done(self) -> None:
         await self._reconciliation.finished()
-        while not (
-            self._dispatcher.is_idle and self._pump.is_idle and not self._closing.waiting()
-        ):
+        while not self._is_done():  # noqa: ASYNC110 - the parts share no moment of rest to wait for
             await asyncio.sleep(0.05)
         self.stop()
+
+    def _is_done(self) -> bool:
+        return self._dispatcher.is_idle and self._pump.is_idle and not self._closing.waiting()
 
     async def _obey(self) -> None:
         while True:

@@ -83,7 +83,7 @@ class Ourselves:
     id: Identifier | None
 
 
-def admit_mention(  # noqa: PLR0911 - one return for each outcome, in the order of the rules
+def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return for each outcome, in the order of the rules
     arrival: Arrival,
     *,
     signal: Signal,

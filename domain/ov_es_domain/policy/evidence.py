@@ -22,6 +22,11 @@ CODE_CALLS = frozenset(
 )
 """Team tools whose success is work on a repository (EV-6)."""
 
+_ENDINGS = {
+    RunEnding.NOT_STARTED: "could-not-start",
+    RunEnding.STALLED: "stalled",
+    RunEnding.STOPPED: "stopped",
+}
 MISSING_CHANGE = "a change in the repository"
 MISSING_READ = "the ticket, read through get_ticket"
 MISSING_UPDATE = "the ticket, updated through update_ticket"
@@ -98,7 +103,7 @@ def combine(first: RunReport, second: RunReport) -> RunReport:
         ticket_updated=first.stream.ticket_updated or second.stream.ticket_updated,
     )
     workspace = WorkspaceChange(
-        changed=_either(first.workspace.changed, second.workspace.changed),
+        changed=_any_change(first.workspace, second.workspace),
         commits=first.workspace.commits + second.workspace.commits,
         files=tuple(dict.fromkeys((*first.workspace.files, *second.workspace.files))),
     )
@@ -109,10 +114,10 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def _either(first: bool | None, second: bool | None, /) -> bool | None:
-    if first or second:
+def _any_change(first: WorkspaceChange, second: WorkspaceChange) -> bool | None:
+    if first.changed or second.changed:
         return True
-    return None if first is None or second is None else False
+    return None if first.changed is None or second.changed is None else False
 
 
 def judge(report: RunReport, *, lane: Lane, is_ticket: bool) -> Judgement:
@@ -142,15 +147,8 @@ def _judge_ending(report: RunReport) -> Judgement | None:
         return Judgement(verdict=Verdict.TIMED_OUT, reason="time-limit")
     if report.stream.policy_block is not None:
         return Judgement(verdict=Verdict.BLOCKED, reason="push-needs-authorization")
-    match report.ending:
-        case RunEnding.NOT_STARTED:
-            return Judgement(verdict=Verdict.FAILED, reason="could-not-start")
-        case RunEnding.STALLED:
-            return Judgement(verdict=Verdict.FAILED, reason="stalled")
-        case RunEnding.STOPPED:
-            return Judgement(verdict=Verdict.FAILED, reason="stopped")
-        case RunEnding.EXITED:
-            pass
+    if report.ending is not RunEnding.EXITED:
+        return Judgement(verdict=Verdict.FAILED, reason=_ENDINGS[report.ending])
     if report.stream.outcome is not StreamOutcome.OK:
         return Judgement(verdict=Verdict.FAILED, reason=f"run-{report.stream.outcome.value}")
     return None

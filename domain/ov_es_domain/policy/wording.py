@@ -64,8 +64,9 @@ def push_notice(label: str | None, root: str | None) -> str:
     what = label or "this request"
     return (
         f"I'm blocked on {what}: publishing my branch needs your authorization, once for this"
-        f" repository. Please run `ov-es authorize-pr-push` {where}. It permits nothing but pushing"
-        " the agent/* branch I'm on: no main or master, no force, no other remote, no merge."
+        f" repository. Please run `ov-es authorize-pr-push` {where}. It permits nothing but"
+        " pushing the agent/* branch I'm on: no main or master, no force, no other remote, no"
+        " merge."
         " I've paused until then."
     )
 

@@ -1,4 +1,4 @@
-"""What an audit says: findings, each with the rule that it breaks and the position that shows it."""
+"""What an audit says: findings, each with its rule and the position that shows it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

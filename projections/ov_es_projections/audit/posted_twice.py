@@ -1,4 +1,4 @@
-"""No message is posted twice: not for one cause, not with the same words, not proven by one message."""
+"""No message is posted twice: for one cause, with the same words, or by the same proof."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

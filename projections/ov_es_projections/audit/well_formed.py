@@ -1,4 +1,4 @@
-"""Every event follows from the one before: no gap in versions, no illegal transition, no lost cause."""
+"""Every event follows from what was before: versions, transitions and causes have no hole."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
