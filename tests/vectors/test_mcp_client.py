@@ -74,14 +74,14 @@ class Outstanding:
 class Script(httpx2.AsyncBaseTransport):
     """Holds requests until the case answers them."""
 
-    outstanding: list[Outstanding] = field(default_factory=list)
-    issued: list[dict[str, object]] = field(default_factory=list)
+    outstanding: list[Outstanding] = field(default_factory=list[Outstanding])
+    issued: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        message = orjson.loads(request.content) if request.content else {}
+        message: dict[str, Any] = orjson.loads(request.content or b"{}")
         if "id" not in message:
             return httpx2.Response(202)
-        params = message.get("params", {})
+        params: dict[str, Any] = message.get("params", {})
         self.issued.append(
             {
                 "method": message["method"],

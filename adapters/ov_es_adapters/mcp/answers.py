@@ -50,16 +50,15 @@ def _answer(message: Mapping[str, object], request_id: RequestId) -> dict[str, o
     if "method" in message or (named is not None and str(named) != str(request_id)):
         return None
     whole: dict[str, object] = {"jsonrpc": "2.0", "id": request_id}
-    match message:
-        case {"error": error} if error is not None:
-            return whole | {"error": _error(error)}
-        case {"result": Mapping() as result}:
-            fields = dict(cast("Mapping[str, object]", result))
-            if "nextCursor" in message:
-                fields.setdefault("nextCursor", message["nextCursor"])
-            return whole | {"result": fields}
-        case _:
-            return None
+    if (error := message.get("error")) is not None:
+        return whole | {"error": _error(error)}
+    result = message.get("result")
+    if not isinstance(result, Mapping):
+        return None
+    fields = dict(cast("Mapping[str, object]", result))
+    if "nextCursor" in message:
+        fields.setdefault("nextCursor", message["nextCursor"])
+    return whole | {"result": fields}
 
 
 def _error(error: object) -> dict[str, object]:
@@ -116,11 +115,10 @@ def unpacked(result: Mapping[str, object]) -> object:
 
 def _without_wrapping(structured: object) -> object:
     """Take the list or text out of the object that servers have to wrap it in."""
-    match structured:
-        case {"result": inner, **others} if not others:
-            return inner
-        case _:
-            return structured
+    if not isinstance(structured, Mapping):
+        return structured
+    fields = cast("Mapping[str, object]", structured)
+    return fields["result"] if set(fields) == {"result"} else fields
 
 
 def texts(result: Mapping[str, object]) -> list[str]:

@@ -37,16 +37,16 @@ async def read_pages(ask: AskForPage) -> tuple[ToolDefinition, ...]:
         if not isinstance(following, str) or not following:
             return tuple(found.values())
         if following in seen:
-            raise PaginationLoopError(f"the tool list is incomplete: page {page} leads back")
+            raise PaginationLoopError(page)
         seen.add(following)
         cursor = following
-    raise PaginationLoopError(f"the tool list is incomplete: it doesn't end by page {PAGES_MAX}")
+    raise PaginationLoopError(PAGES_MAX)
 
 
 def _tools(result: Mapping[str, object], page: int) -> list[ToolDefinition]:
     tools = result.get("tools")
     if not isinstance(tools, Sequence) or isinstance(tools, str):
-        raise NoToolListError(f"there is no list of tools on page {page} of the answer")
+        raise NoToolListError(page)
     definitions = cast("Sequence[object]", tools)
     return [
         cast("ToolDefinition", tool)
@@ -65,13 +65,13 @@ class Discovery:
         self._reading: asyncio.Task[tuple[ToolDefinition, ...]] | None = None
 
     async def definitions(self, *, refresh: bool) -> tuple[ToolDefinition, ...]:
-        """Return the definitions; who asks while they're being read waits for the same answer.
+        """Return the definitions; who needs them while they're being read shares that reading.
 
         Raises: RequestFailedError, and nothing is kept then.
         """
+        if self._known is not None and not refresh:
+            return self._known
         if self._reading is None:
-            if self._known is not None and not refresh:
-                return self._known
             self._reading = asyncio.create_task(self._keep(), name="tools/list")
         return await asyncio.shield(self._reading)
 

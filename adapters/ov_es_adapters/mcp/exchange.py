@@ -5,11 +5,10 @@ written, whether the body came to its end. Errors end here too, because one that
 the SDK's task group would take the other calls of the session with it. Decision 0010 has more.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import cast
 
 import anyio
 import httpx2
@@ -25,6 +24,7 @@ RECONNECT_SECONDS = 1.0
 """Before a cut stream is asked for again, where the server doesn't say."""
 RECONNECTS_MAX = 5
 
+_OK = 200
 _SESSION_ID = "mcp-session-id"
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
@@ -86,7 +86,7 @@ class ExchangeTransport(httpx2.AsyncBaseTransport):
         message = parsed(request.content) if request.method == "POST" else None
         match message:
             case {"method": str(), "id": int() | str() as request_id}:
-                return await self._exchange(request, cast("RequestId", request_id))
+                return await self._exchange(request, request_id)
             case {"method": "notifications/initialized"}:
                 await self._tell(request)
                 return httpx2.Response(202)
@@ -97,12 +97,11 @@ class ExchangeTransport(httpx2.AsyncBaseTransport):
                 # No standing stream: there is nothing that we'd want to be told over it.
                 return httpx2.Response(405)
 
-    async def _exchange(
-        self, request: httpx2.Request, request_id: RequestId
-    ) -> httpx2.Response:
+    async def _exchange(self, request: httpx2.Request, request_id: RequestId) -> httpx2.Response:
         exchange = CURRENT_EXCHANGE.get()
         if exchange is None:
-            raise AssertionError("every request of ours is sent within an exchange")
+            msg = "every request of ours is sent within an exchange"
+            raise AssertionError(msg)
         exchange.is_begun = True
         exchange.failure = None
         exchange.had_session = _SESSION_ID in request.headers
@@ -135,7 +134,7 @@ class ExchangeTransport(httpx2.AsyncBaseTransport):
         async with self._sent(request) as response:
             status = exchange.status = response.status_code
             exchange.retry_after = response.headers.get("retry-after")
-            if status != httpx2.codes.OK:
+            if status != _OK:
                 return await _failed(response, exchange)
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             answer: dict[str, object] | None = None
@@ -162,7 +161,7 @@ class ExchangeTransport(httpx2.AsyncBaseTransport):
     async def _streamed(
         self, request: httpx2.Request, response: httpx2.Response, request_id: RequestId
     ) -> dict[str, object] | None:
-        """Return the answer out of an event stream, which may take up where it was cut (MCP-08)."""
+        """Return the answer out of an event stream, taken up again where it was cut (MCP-08)."""
         stream = _Stream()
         answer = await stream.read(response, request_id)
         for _ in range(RECONNECTS_MAX):
@@ -178,13 +177,13 @@ class ExchangeTransport(httpx2.AsyncBaseTransport):
                 "GET", request.url, headers=headers, extensions=request.extensions
             )
             async with self._sent(again) as resumed:
-                if resumed.status_code != httpx2.codes.OK:
+                if resumed.status_code != _OK:
                     break
                 answer = await stream.read(resumed, request_id)
         return answer
 
     async def _tell(self, request: httpx2.Request) -> None:
-        """Send what nobody waits for; that it got lost shows at the next request, if it matters."""
+        """Send what nobody waits for; where its loss matters, the next request shows it."""
         with anyio.move_on_after(NOTICE_SECONDS_MAX):
             try:
                 async with self._sent(request) as response:
@@ -193,7 +192,7 @@ class ExchangeTransport(httpx2.AsyncBaseTransport):
                 return
 
     @asynccontextmanager
-    async def _sent(self, request: httpx2.Request) -> AsyncIterator[httpx2.Response]:
+    async def _sent(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Response]:
         response = await self._inner.handle_async_request(request)
         response.request = request
         try:

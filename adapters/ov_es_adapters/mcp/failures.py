@@ -22,7 +22,7 @@ class FailureKind(StrEnum):
 
 
 class RequestFailedError(OvEsError):
-    """One request failed; kept apart from the call that it was for, which may have needed several."""
+    """One request failed; the call that it was for may have needed several."""
 
     def __init__(  # noqa: PLR0913  - the parts are kept, so that nobody parses the message
         self,
@@ -68,14 +68,16 @@ class RequestFailedError(OvEsError):
 class PaginationLoopError(RequestFailedError):
     """The server's pages of tools have no end (MCP-113)."""
 
-    def __init__(self, message: str) -> None:
-        """It's the answers that can't be understood, not one of them."""
+    def __init__(self, page: int) -> None:
+        """`page` is the last one that was read."""
+        message = f"the tool list is incomplete: page {page} leads to no end"
         super().__init__(FailureKind.UNREADABLE, "tools/list", message)
 
 
 class NoToolListError(RequestFailedError):
     """An answer to `tools/list` has no list of tools in it (MCP-115)."""
 
-    def __init__(self, message: str) -> None:
-        """The server may be something else altogether."""
+    def __init__(self, page: int) -> None:
+        """`page` is the one that has none; the server may be something else altogether."""
+        message = f"there is no list of tools on page {page} of the answer"
         super().__init__(FailureKind.UNREADABLE, "tools/list", message)

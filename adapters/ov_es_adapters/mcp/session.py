@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
-import anyio
 import httpx2
 from mcp import ClientSession, MCPError
 from mcp.client.streamable_http import streamable_http_client
@@ -84,10 +83,12 @@ class McpSession:
     async def _start(self) -> tuple[ClientSession, JSONRPCDispatcher]:
         self._ready = asyncio.get_running_loop().create_future()
         self._life = asyncio.create_task(self._live(self._ready), name="mcp session")
-        await asyncio.wait({self._life, self._ready}, return_when=asyncio.FIRST_COMPLETED)
+        waited: set[asyncio.Future[object]] = {self._life, self._ready}  # type: ignore[arg-type]
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         if self._life.done():
             self._life.result()
-            raise AssertionError("a session lives until it's closed")
+            msg = "a session lives until it's closed"
+            raise AssertionError(msg)
         return self._ready.result()
 
     async def _live(self, ready: asyncio.Future[tuple[ClientSession, JSONRPCDispatcher]]) -> None:
@@ -109,7 +110,8 @@ class McpSession:
         Raises: RequestFailedError.
         """
         if self._ready is None or not self._ready.done():
-            raise AssertionError("a session is opened before it's used")
+            msg = "a session is opened before it's used"
+            raise AssertionError(msg)
         token = CURRENT_EXCHANGE.set(exchange)
         self._in_use += 1
         try:

@@ -7,13 +7,14 @@ import random
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from ov_es_adapters.errors import BadInputError, CallNotAppliedError
+from ov_es_adapters.errors import BadInputError
 from ov_es_adapters.mcp.answers import refusal_in, unpacked
 from ov_es_adapters.mcp.discovery import Discovery, ToolDefinition, page_failed, read_pages
 from ov_es_adapters.mcp.failures import FailureKind, RequestFailedError
+from ov_es_adapters.mcp.late_answers import Asked, LateAnswer, LateAnswers
 from ov_es_adapters.mcp.outcomes import call_error, refusal
 from ov_es_adapters.mcp.throttle import Throttle
 from ov_es_adapters.ports import Clock
@@ -32,8 +33,6 @@ DISCOVERY_DEADLINES = 6
 _LOGGER = logging.getLogger(__name__)
 _SESSION_IS_GONE = frozenset({400, 404, 409, 410})
 _TOO_MANY_REQUESTS = 429
-
-LateAnswer: TypeAlias = Callable[[str, Mapping[str, object], object], None]
 
 
 class SessionMode(StrEnum):
@@ -79,27 +78,27 @@ class McpToolCaller:
         Raises: BadInputError for a deadline or an address that can't be one.
         """
         if not math.isfinite(deadline_seconds) or deadline_seconds <= 0:
-            raise BadInputError(
-                f"the deadline of MCP requests is {deadline_seconds!r}; "
-                "it has to be a finite number of seconds above 0"
-            )
+            msg = f"the deadline of MCP requests is {deadline_seconds!r}, not finite and above 0 s"
+            raise BadInputError(msg)
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise BadInputError("the MCP address has to be a whole one, as in https://host/mcp")
+            msg = "the MCP address has to be a whole one, as in https://host/mcp"
+            raise BadInputError(msg)
         self._url = url
         self._headers = {"x-agent-api-key": api_key, "x-agent-identifier": identifier}
         self._deadline = deadline_seconds
         self._late = deadline_seconds if late_answer_seconds is None else late_answer_seconds
-        self._on_late_answer = on_late_answer
         self._given_transport = transport
         self._own_transport: httpx2.AsyncBaseTransport | None = None
         tokens = [value for _, value in parse_qsl(parts.query)] + [parts.password or ""]
         self._redactor = redactor or Redactor([api_key, *tokens])
+        self._late_answers = (
+            None if on_late_answer is None else LateAnswers(on_late_answer, self._redactor)
+        )
         self._throttle = Throttle(clock, chance)
         self._session: McpSession | None = None
         self._opening: asyncio.Task[McpSession] | None = None
         self._old_sessions: set[McpSession] = set()
-        self._listening: set[asyncio.Task[dict[str, object]]] = set()
         self._discovery = Discovery(self._read_tools)
 
     @property
@@ -156,9 +155,11 @@ class McpToolCaller:
     async def aclose(self) -> None:
         """End what is under way, tell the server that the session is over, and hang up."""
         await self._discovery.close()
-        for task in [*self._listening, *([self._opening] if self._opening else [])]:
-            task.cancel()
-            await asyncio.wait({task})
+        if self._late_answers is not None:
+            await self._late_answers.close()
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait({self._opening})
         sessions = [*self._old_sessions, *([self._session] if self._session else [])]
         self._session = self._opening = None
         for session in sessions:
@@ -199,7 +200,7 @@ class McpToolCaller:
         from ov_es_adapters.mcp.exchange import Exchange  # noqa: PLC0415  - heavy
 
         self._be_patient(method)
-        listens = late is not None and self._on_late_answer is not None
+        listens = late is not None and self._late_answers is not None
         limit = self._deadline + (self._late if listens else 0.0)
         exchange = Exchange(method=method, limit_seconds=limit)
         asked = asyncio.create_task(session.request(exchange, params), name=method)
@@ -209,7 +210,7 @@ class McpToolCaller:
             asked.cancel()
             raise
         if not asked.done():
-            await self._give_up(asked, exchange, late if listens else None)
+            await self._give_up(asked, exchange, late)
             raise RequestFailedError(
                 FailureKind.TIMEOUT,
                 method,
@@ -230,32 +231,16 @@ class McpToolCaller:
 
     async def _give_up(
         self,
-        asked: "asyncio.Task[dict[str, object]]",
+        asked: Asked,
         exchange: "Exchange",
         late: tuple[str, Mapping[str, object]] | None,
     ) -> None:
         """Close the connection, or go on listening for an answer that settles the call."""
-        if late is None or self._on_late_answer is None or not exchange.was_written:
+        if late is None or self._late_answers is None or not exchange.was_written:
             asked.cancel()
             await asyncio.wait({asked})
-            return
-        offer = self._on_late_answer
-
-        def heard(task: "asyncio.Task[dict[str, object]]") -> None:
-            self._listening.discard(task)
-            if task.cancelled():
-                return
-            failure = task.exception()
-            if failure is not None:
-                reason = self._redactor.text(str(failure), 300)
-                _LOGGER.debug("no late answer to %s: %s", late[0], reason)
-                return
-            result = task.result()
-            if refusal_in(result) is None:
-                offer(*late, unpacked(result))
-
-        self._listening.add(asked)
-        asked.add_done_callback(heard)
+        else:
+            self._late_answers.listen(asked, *late)
 
     def _be_patient(self, method: str) -> None:
         left = self._throttle.seconds_left
