@@ -4,6 +4,7 @@ A request that comes while one look is under way is remembered, and one more loo
 """
 
 import asyncio
+from functools import partial
 from logging import getLogger
 
 from ov_es_adapters.daemon.intake import Intake
@@ -14,14 +15,14 @@ from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Clock
 from ov_es_domain.delivery.commands import PlanDelivery
 from ov_es_domain.delivery.target import Purpose
-from ov_es_domain.identity import Identifier, delivery_key, signal_key, ticket_key, watch_key
+from ov_es_domain.identity import delivery_key, signal_key, ticket_key, watch_key
 from ov_es_domain.policy import wording
 from ov_es_domain.policy.admission import Admitted, HandsOver, admit_ticket, is_ours
 from ov_es_domain.policy.lanes import priority_rank
 from ov_es_domain.policy.team_facts import TicketFacts
 from ov_es_domain.signal.arrival import Arrival, ArrivalKind, Via
 from ov_es_domain.ticket.machine import TicketState
-from ov_es_domain.watch.commands import NoteReconciliation
+from ov_es_domain.watch.commands import NoteAgent, NoteReconciliation
 
 _LOGGER = getLogger("ov_es.reconciliation")
 
@@ -72,7 +73,7 @@ class Reconciliation:
 
     async def _look(self, reason: str) -> None:
         problems: list[str] = []
-        agent_id = await self._learn_who_we_are(problems)
+        await self._learn_who_we_are(problems)
         tickets = await self._candidates(problems)
         for facts in tickets:
             await self._intake.take(self._ticket_arrival(facts))
@@ -81,14 +82,12 @@ class Reconciliation:
             await self._intake.take(arrival)
         note = NoteReconciliation(
             reason=reason,
-            agent_id=agent_id,
             tickets=len(tickets),
             mentions=len(mentions),
             problem=wording.joined(problems),
         )
         key = watch_key(self._settings.agent.identifier)
-        known = self._ledger.view.watch(self._settings.agent.identifier).agent_id
-        is_news = tickets or mentions or problems or reason != "interval" or agent_id != known
+        is_news = tickets or mentions or problems or reason != "interval"
         if is_news:
             await self._ledger.commit(
                 lambda _: Decision(
@@ -96,15 +95,19 @@ class Reconciliation:
                 )
             )
 
-    async def _learn_who_we_are(self, problems: list[str]) -> Identifier | None:
+    async def _learn_who_we_are(self, problems: list[str]) -> None:
         """Learn our numeric id by our identifier (TK-9)."""
+        agent = self._settings.agent.identifier
         try:
             agents = await self._team.agents()
         except ToolCallError as error:
             problems.append(str(error))
-            return None
-        mine = [a.id for a in agents if a.identifier == self._settings.agent.identifier]
-        return mine[0] if mine else None
+            return
+        key = watch_key(agent)
+        for mine in agents:
+            if mine.identifier == agent:
+                note = Step(key, NoteAgent(agent_id=mine.id))
+                await self._ledger.commit(partial(_plan_note, step=note))
 
     # --- tickets -------------------------------------------------------------------------------
 
@@ -198,3 +201,7 @@ class Reconciliation:
         return [
             arrival for arrival in activity if view.aggregate(signal_key(arrival.source))[1] == 0
         ]
+
+
+def _plan_note(_view: View, step: Step) -> Decision:
+    return Decision(steps=[step], cause="reconciliation:list_agents", correlation=step.key)

@@ -11,10 +11,20 @@ from ov_es_domain.watch import events as e
 from ov_es_domain.watch.machine import WATCH_TABLE, WatchState
 
 WatchCommand: TypeAlias = (
-    c.BeginWatch | c.EndWatch | c.NoteConnection | c.NoteOutage | c.NoteReconciliation
+    c.BeginWatch
+    | c.EndWatch
+    | c.NoteConnection
+    | c.NoteOutage
+    | c.NoteAgent
+    | c.NoteReconciliation
 )
 WatchEvent: TypeAlias = (
-    e.WatchBegun | e.WatchEnded | e.WatchConnected | e.WatchDisconnected | e.WatchReconciled
+    e.WatchBegun
+    | e.WatchEnded
+    | e.WatchConnected
+    | e.WatchDisconnected
+    | e.WatchAgentNoted
+    | e.WatchReconciled
 )
 
 
@@ -49,11 +59,13 @@ def decide(watch: Watch, command: WatchCommand) -> Sequence[WatchEvent]:
             if not watch.is_connected:
                 return []
             return [e.WatchDisconnected(number=number, reason=reason)]
+        case c.NoteAgent(agent_id=agent_id):
+            is_known = watch.agent_id == agent_id
+            return [] if is_known else [e.WatchAgentNoted(agent_id=agent_id)]
         case c.NoteReconciliation():
             return [
                 e.WatchReconciled(
                     reason=command.reason,
-                    agent_id=command.agent_id,
                     tickets=command.tickets,
                     mentions=command.mentions,
                     problem=command.problem,
@@ -73,8 +85,10 @@ def evolve(watch: Watch, event: WatchEvent) -> Watch:
             return replace(watch, is_connected=True)
         case e.WatchDisconnected():
             return replace(watch, is_connected=False)
-        case e.WatchReconciled(agent_id=agent_id):
-            return replace(watch, agent_id=watch.agent_id if agent_id is None else agent_id)
+        case e.WatchAgentNoted(agent_id=agent_id):
+            return replace(watch, agent_id=agent_id)
+        case e.WatchReconciled():
+            return watch
     assert_never(event)
 
 
@@ -89,6 +103,7 @@ WATCH = Lifecycle(
         e.WatchEnded.TOPIC,
         e.WatchConnected.TOPIC,
         e.WatchDisconnected.TOPIC,
+        e.WatchAgentNoted.TOPIC,
         e.WatchReconciled.TOPIC,
     ),
 )

@@ -38,12 +38,18 @@ class NoteOutage(Command):
     reason: str
 
 
+@command("note_agent")
+class NoteAgent(Command):
+    """Remember the agent's own numeric id, as the team tells it (TK-9)."""
+
+    agent_id: Identifier
+
+
 @command("note_reconciliation")
 class NoteReconciliation(Command):
     """A look at the whole team is done."""
 
     reason: str
-    agent_id: Identifier | None
     tickets: int
     mentions: int
     problem: str

@@ -39,12 +39,18 @@ class WatchDisconnected(Event):
     reason: str
 
 
+@event("watch.agent_noted@1", transition="note_agent")
+class WatchAgentNoted(Event):
+    """The team knows the agent by this numeric id."""
+
+    agent_id: Identifier
+
+
 @event("watch.reconciled@1", transition="note_reconciliation")
 class WatchReconciled(Event):
     """The whole team was looked at."""
 
     reason: str
-    agent_id: Identifier | None
     tickets: int
     mentions: int
     problem: str

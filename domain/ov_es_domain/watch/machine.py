@@ -24,6 +24,7 @@ class WatchMachine(StateMachine):
     end = states.HELD.to(states.IDLE)
     note_connection = states.HELD.to.itself()
     note_outage = states.HELD.to.itself()
+    note_agent = states.HELD.to.itself()
     note_reconciliation = states.HELD.to.itself()
 
 
