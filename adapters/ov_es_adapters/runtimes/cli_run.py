@@ -83,6 +83,7 @@ class CliRun:
         self._splitter = LineSplitter(line_bytes_max=limits.line_bytes_max)
         self._last_line = b""
         self._finished_at: float | None = None
+        self._is_overdue = False
         self._ending: RunEnding | None = None
         self._notes: list[str] = []
         self._news = asyncio.Event()
@@ -170,6 +171,7 @@ class CliRun:
             if verdict is not None:
                 is_stalled = verdict.ending is RunEnding.STALLED
                 last = f"; {self._last_event()}" if is_stalled else ""
+                self._is_overdue = verdict.ending is RunEnding.EXITED
                 self._decide(verdict.ending, verdict.because + last)
 
     def _last_event(self) -> str:
@@ -189,7 +191,8 @@ class CliRun:
 
     def _conclude(self) -> RunReport:
         status = self._group.exit_status
-        stream = self._parser.conclude(status)
+        # A program that had finished was ended by us: its status tells nothing of its work.
+        stream = self._parser.conclude(None if self._is_overdue else status)
         if dropped := self._splitter.dropped_count:
             stream = dataclasses.replace(
                 stream, unreadable_lines=stream.unreadable_lines + dropped

@@ -110,11 +110,13 @@ async def test_prc_03_a_run_that_finished_and_does_not_exit_is_ended_as_a_succes
 ) -> None:
     limits = Limits(time_limit=60, stall=None, grace=0.05, exit_grace=0.1)
     source = 'echo \'{"type": "final"}\'; sleep 300'
-    run = await start_run(shell(source), marker=marker, parser=Lines(), limits=limits)
+    parser = Lines()
+    run = await start_run(shell(source), marker=marker, parser=parser, limits=limits)
 
     report = await run.wait()
 
     assert report.ending is RunEnding.EXITED
+    assert parser.exit_status is None
     assert "was ended" in report.error
     assert report.stream.outcome is StreamOutcome.OK
 
