@@ -42,7 +42,7 @@ def _unmet_object(expected: Mapping[str, object], actual: object, path: str) -> 
         return [f"{path}: expected {_shown(expected['count'])} members, got {count}"]
     if not is_object(actual):
         return [f"{path or 'the result'}: expected an object, got {_shown(actual)}"]
-        found: list[str] = []
+    found: list[str] = []
     for name, wanted in expected.items():
         place = f"{path}.{name}" if path else name
         if name in actual:

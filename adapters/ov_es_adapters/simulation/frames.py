@@ -1,7 +1,7 @@
 """The team's socket without a socket: what is sent while nobody is connected is lost."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from ov_es_adapters.ports import (
     ConnectionEvent,
@@ -21,13 +21,20 @@ class SimulatedFrames:
         self._events: asyncio.Queue[ConnectionEvent] = asyncio.Queue()
         self._number = 0
         self._is_open = False
+        self.taken = 0
+        """How many frames the daemon has taken so far."""
+        self.taken_at = 0.0
+        """When it took the last one."""
 
-    async def events(self) -> AsyncIterator[ConnectionEvent]:
+    async def events(self) -> AsyncGenerator[ConnectionEvent, None]:
         """Yield what happens, for ever."""
         while True:
             self._incarnation.check()
             event = await self._events.get()
             self._incarnation.check()
+            if isinstance(event, FrameReceived):
+                self.taken += 1
+                self.taken_at = asyncio.get_running_loop().time()
             yield event
 
     def open(self) -> None:
@@ -50,6 +57,15 @@ class SimulatedFrames:
         self._events.put_nowait(FrameReceived(text, self._number))
         return True
 
+    def unread(self) -> list[str]:
+        """Return the frames that nobody has taken yet, and have them no longer."""
+        texts: list[str] = []
+        while not self._events.empty():
+            event = self._events.get_nowait()
+            if isinstance(event, FrameReceived):
+                texts.append(event.text)
+        return texts
+
 
 class TeamSocket:
     """The sending end; it knows when the network is away."""
@@ -60,14 +76,23 @@ class TeamSocket:
         self._away_until = 0.0
         self._receiver: SimulatedFrames | None = None
 
-    def connect(self, incarnation: Incarnation) -> SimulatedFrames:
-        """Return the receiving end of a new process; the old one's gets nothing any more."""
+    def connect(
+        self, incarnation: Incarnation, *, is_back_at_once: bool = False
+    ) -> SimulatedFrames:
+        """Return the receiving end of a new process; the old one's gets nothing any more.
+
+        What the old one hadn't taken is lost with it, but for one that is back at once: no time
+        has passed for it, and those frames come as if it had been there all along.
+        """
+        unread = self._receiver.unread() if is_back_at_once and self._receiver else []
         self._receiver = SimulatedFrames(incarnation)
         away = self._away_until - self._loop.time()
         if away > 0:
             self._receiver.lose(away)
         else:
             self._receiver.open()
+        for text in unread:
+            self._receiver.receive(text)
         return self._receiver
 
     def send(self, text: str) -> bool:

@@ -14,8 +14,8 @@ class ProcessDiedError(BaseException):
 class Incarnation:
     """From one start of the process to its end; every port of the daemon asks it first."""
 
-    def __init__(self, number: int, on_death: Callable[[], None]) -> None:
-        """`on_death` is called once, when the process dies in the middle of something."""
+    def __init__(self, number: int, on_death: Callable[[bool], None]) -> None:
+        """`on_death` is called once, when the process dies; it's told whether it's back at once."""
         self.number = number
         self.is_alive = True
         self.has_died = False
@@ -30,12 +30,12 @@ class Incarnation:
         if not self.is_alive:
             raise ProcessDiedError(self.number)
 
-    def die(self) -> None:
-        """Die at once, in the middle of whatever it does; dying again changes nothing."""
+    def die(self, *, is_back_at_once: bool = False) -> None:
+        """Die, in the middle of whatever it does; dying again changes nothing."""
         if self.is_alive:
             self.is_alive = False
             self.has_died = True
-            self._on_death()
+            self._on_death(is_back_at_once)
 
     def end(self) -> None:
         """End by itself, with nothing left to do."""

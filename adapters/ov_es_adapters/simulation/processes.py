@@ -49,6 +49,10 @@ class SimulatedProcess:
     """What ended it, decided by whoever came first (RN-6)."""
     exit_status: int | None = None
     children: int = 0
+    started_at: float = 0.0
+    """Seconds since the start of the simulation."""
+    ended_at: float | None = None
+    """When the last of its processes was gone; None: not yet."""
     task: asyncio.Task[None] | None = None
 
     @property
@@ -75,6 +79,7 @@ class SimulatedProcess:
             await asyncio.Event().wait()
         self.printed.is_finished = True
         self._exit(RunEnding.EXITED, script.exit)
+        self._note_end()
 
     async def end(self, ending: RunEnding) -> None:
         """End it: the polite signal, grace, then force; with all that it left behind."""
@@ -86,6 +91,11 @@ class SimulatedProcess:
                 self.task.cancel()
                 self._exit(ending, _KILLED if self.script.ignores_term else _TERMINATED)
         self.children = 0
+        self._note_end()
+
+    def _note_end(self) -> None:
+        if self.ended_at is None and not self.living:
+            self.ended_at = asyncio.get_running_loop().time()
 
     async def _wait_for_grace(self) -> None:
         try:

@@ -7,8 +7,8 @@ from ov_es_adapters.ports import ProcessIdentity, Run, RunRequest
 from ov_es_adapters.runtimes.playbook import Playbook
 from ov_es_adapters.simulation.incarnation import Incarnation
 from ov_es_adapters.simulation.processes import Machine, SimulatedProcess, TeamCall
-from ov_es_adapters.simulation.world_tasks import WorldTasks
 from ov_es_adapters.simulation.worktrees import Disk
+from ov_es_adapters.simulation.world_tasks import WorldTasks
 from ov_es_domain.observation import RunEnding, RunReport
 
 
@@ -99,6 +99,7 @@ class SimulatedRuntime:
             workspace=workspace,
             call_team=self._call_team,
             disabled_tools=request.disabled_tools,
+            started_at=asyncio.get_running_loop().time(),
         )
         self._machine.processes.append(process)
         process.task = self._world.start(process.play())
