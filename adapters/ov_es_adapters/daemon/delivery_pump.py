@@ -6,6 +6,7 @@ answer was lost is settled by looking, never by posting blindly again.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from logging import getLogger
 
 from ov_es_adapters.daemon.intake import Intake
@@ -121,6 +122,9 @@ class DeliveryPump:
         delivery = self._ledger.view.delivery(key)
         try:
             thread = await self._team.thread(delivery.target.channel_id, delivery.target.parent_id)
+        except CallRefusedError as error:
+            await self._ledger.commit(partial(self._plan_gone, key=key, reason=error.reason))
+            return
         except ToolCallError as error:
             await self._postpone(key, f"thread-unreadable: {error.reason}")
             return
@@ -134,7 +138,8 @@ class DeliveryPump:
         if delivery.state != DeliveryState.PLANNED:
             return None
         command: Command | None = None
-        age = self._clock.now() - delivery.source_at
+        # An operator's word, or a look that ended in another try, makes it young again.
+        age = self._clock.now() - max(delivery.source_at, delivery.due)
         if view.thread(delivery.thread).is_cancelled:
             command = c.SuppressDelivery(reason="thread-cancelled", rule="DL-5", message_id=None)
         elif delivery.target.channel_id is None:
@@ -142,6 +147,13 @@ class DeliveryPump:
         elif delivery.attempts == 0 and age > self._settings.delivery_age_seconds_max:
             command = c.AbandonDelivery(reason=f"expired after {age / 3600:.0f} h", by="OUT-14")
         return None if command is None else _decision(view, key, command)
+
+    def _plan_gone(self, view: View, key: str, reason: str) -> Decision | None:
+        """A thread that the server refuses to show takes no message, nor does the channel (ADR-11)."""
+        if not view.delivery(key).is_open:
+            return None
+        gone = c.AbandonDelivery(reason=f"thread-refused: {reason}", by="the team's server")
+        return _decision(view, key, gone)
 
     def _plan_look(self, view: View, key: str, thread: list[RenderedMessage]) -> Decision | None:
         """Decide on what the thread shows; the stand-down is asked about once more (DL-3.5)."""
