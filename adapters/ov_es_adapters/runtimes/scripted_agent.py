@@ -33,7 +33,7 @@ from ov_es_adapters.runtimes.playbook import (
     parse_run,
     write_run,
 )
-from ov_es_adapters.runtimes.scripted_stream import ScriptedStream
+from ov_es_adapters.runtimes.scripted_stream import ScriptedStream, no_such_tool
 from ov_es_adapters.runtimes.team_access import API_KEY, IDENTIFIER, URL, TeamAccess
 
 SPEED = "OV_ES_SCRIPT_SPEED"
@@ -89,9 +89,9 @@ class TeamTools:
     async def call(self, tool: str, arguments: Mapping[str, object]) -> tuple[str, bool]:
         """Return the answer's text, and whether the call failed."""
         if self._access is None:
-            return "the team's tools can't be reached: this run was given no address", True
+            return no_such_tool(tool, "this run was given no address of the team"), True
         if tool in self._disabled:
-            return f"{tool} is disabled for this run", True
+            return no_such_tool(tool, "it is disabled for this run"), True
         import httpx2  # noqa: PLC0415 - the SDK's own HTTP client; most runs need neither
         from mcp import MCPError  # noqa: PLC0415
 

@@ -110,3 +110,9 @@ class ScriptedStream:
         self._count += 1
         event |= {"session_id": self._session, "uuid": f"{self._session}-{self._count}"}
         self._write(json.dumps(event, ensure_ascii=False).encode() + b"\n")
+
+
+def no_such_tool(tool: str, why: str) -> str:
+    """Return claude's words for a call that never left it, so that nothing is left unknown."""
+    name = f"mcp__{SERVER}__{tool}"
+    return f"<tool_use_error>Error: No such tool available: {name} ({why})</tool_use_error>"

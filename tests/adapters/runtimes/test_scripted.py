@@ -84,6 +84,35 @@ async def test_rn_10_a_run_without_a_directory_works_in_the_state_folder(
     assert (tmp_path / "note.txt").exists()
 
 
+async def test_a_tool_that_a_run_does_not_have_is_known_not_to_have_posted(
+    tmp_path: Path, marker: str
+) -> None:
+    posting = {"tool": "post_message", "args": {"content": "Hi"}}
+    team = TeamAccess(url="http://127.0.0.1:9/mcp", identifier="ada", api_key="k123")
+
+    without = await runtime(tmp_path, {"does": [posting]}).start(request(marker))
+    disabled = await runtime(tmp_path, {"does": [posting]}, team=team).start(request(marker))
+
+    for run in (without, disabled):
+        stream = (await run.wait()).stream
+        assert stream.posts == 0
+        assert [call.ok for call in stream.calls] in ([], [False])
+
+
+async def test_rn_9_a_policy_block_and_exit_statuses_are_read_back(
+    tmp_path: Path, marker: str
+) -> None:
+    scripted = runtime(
+        tmp_path, {"does": [{"shell": "exit 3"}, {"policy_block": "/srv/app"}, {"raw": "junk"}]}
+    )
+
+    stream = (await (await scripted.start(request(marker))).wait()).stream
+
+    assert stream.commands[0].exit == 3
+    assert stream.policy_block == "/srv/app"
+    assert stream.unreadable_lines == 1
+
+
 async def test_a_source_without_a_run_just_says_ok(tmp_path: Path, marker: str) -> None:
     report = await (await runtime(tmp_path).start(request(marker))).wait()
 
