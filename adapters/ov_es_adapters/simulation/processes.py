@@ -42,7 +42,7 @@ class SimulatedProcess:
     """Where it works; None: nowhere, so that it can't edit anything."""
     call_team: TeamCall
     disabled_tools: frozenset[str]
-    printed: Printed = field(default_factory=Printed)
+    printed: Printed
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the leader has ended; its children may live on."""
     ending: RunEnding | None = None
@@ -77,7 +77,7 @@ class SimulatedProcess:
         self.children = script.children
         if script.hangs:
             await asyncio.Event().wait()
-        self.printed.is_finished = True
+        self.printed.end(succeeded=script.exit == 0)
         self._exit(RunEnding.EXITED, script.exit)
         self._note_end()
 
@@ -112,17 +112,17 @@ class SimulatedProcess:
     def _do(self, step: Step) -> None:
         match step:
             case Text(text=text):
-                self.printed.text = text
+                self.printed.text(text)
             case Tool(tool=tool, args=args, error=error):
                 given = arguments_for(self.source, tool, args)
-                self.printed.called(tool, self._call(tool, given, must_fail=error))
+                self.printed.called(tool, given, self._call(tool, given, must_fail=error))
             case Edit(path=path):
                 self._edit(path)
-            case Shell(exit=status):
-                self.printed.ran(status or 0)
+            case Shell(command=command, exit=status):
+                self.printed.ran(command, status or 0)
             case Commit():
                 is_done = self.workspace is not None and self.workspace.commit()
-                self.printed.ran(0 if is_done else 1)
+                self.printed.ran("git add --all && git commit", 0 if is_done else 1)
             case PolicyBlock(root=root):
                 self.printed.needs_authorization(root)
             case Raw(line=line):
@@ -138,9 +138,11 @@ class SimulatedProcess:
         return self.call_team(tool, given)
 
     def _edit(self, path: str) -> None:
-        if self.workspace is not None:
-            self.workspace.edit(path)
-            self.printed.edits += 1
+        if self.workspace is None:
+            self.printed.edited(path, "this run has no directory of its own")
+            return
+        self.workspace.edit(path)
+        self.printed.edited(path, "")
 
 
 class Machine:

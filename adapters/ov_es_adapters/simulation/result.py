@@ -13,9 +13,9 @@ from ov_es_domain.lifecycle import Aggregate, step
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.signal.arrival import Arrival, ArrivalKind
 from ov_es_domain.signal.events import SignalAccepted, SignalRefused, SignalSuppressed
-from ov_es_domain.turn.machine import OPEN_STATES, TurnState
+from ov_es_domain.turn.aggregate import Turn
+from ov_es_domain.turn.machine import TurnState
 
-_RUNNING = frozenset({TurnState.RUNNING, TurnState.RECOVERING})
 _DIGITS = 3
 """Times are told in milliseconds; the wall clock's own numbers aren't much finer."""
 
@@ -50,7 +50,8 @@ def result(outcome: Outcome, expect: Mapping[str, object] | None = None) -> dict
     """Return the result object; `expect` is the scenario's own, None where it has none."""
     runs = told_runs(outcome.events)
     deliveries = told_deliveries(outcome.events, outcome.truth.posts)
-    states = aggregate_states(outcome.events)
+    aggregates = folded(outcome.events)
+    states = {key: str(aggregate.state) for key, aggregate in aggregates.items()}
     told: dict[str, object] = {
         "name": outcome.name,
         "seed": outcome.seed,
@@ -73,8 +74,11 @@ def result(outcome: Outcome, expect: Mapping[str, object] | None = None) -> dict
             if key.startswith("delivery:") and state != DeliveryState.UNPLANNED
         },
         "left": {
-            "queued": _count(states, OPEN_STATES - _RUNNING),
-            "running": _count(states, _RUNNING),
+            "queued": sum(_is_waiting(aggregate) for aggregate in aggregates.values()),
+            "running": sum(
+                isinstance(aggregate, Turn) and aggregate.is_running
+                for aggregate in aggregates.values()
+            ),
             "processes": len(outcome.truth.processes),
         },
         "violations": [asdict(violation) for violation in outcome.violations],
@@ -83,18 +87,26 @@ def result(outcome: Outcome, expect: Mapping[str, object] | None = None) -> dict
     return {**told, "expect": {"met": not differing, "unmet": differing}}
 
 
-def aggregate_states(events: Iterable[Recorded]) -> dict[str, str]:
-    """Return the state of every aggregate, in the order of their first events."""
-    folded: dict[str, Aggregate] = {}
+def folded(events: Iterable[Recorded]) -> dict[str, Aggregate]:
+    """Return every aggregate as it stands after all events, in the order of their first ones.
+
+    Raises: IllegalTransitionError.
+    """
+    aggregates: dict[str, Aggregate] = {}
     for event in events:
         lifecycle = lifecycle_of(event.key)
-        before = folded.get(event.key, lifecycle.initial)
-        folded[event.key] = step(lifecycle, before, event.body)
-    return {key: str(aggregate.state) for key, aggregate in folded.items()}
+        before = aggregates.get(event.key, lifecycle.initial)
+        aggregates[event.key] = step(lifecycle, before, event.body)
+    return aggregates
 
 
-def _count(states: Mapping[str, str], wanted: frozenset[TurnState]) -> int:
-    return sum(key.startswith("turn:") and state in wanted for key, state in states.items())
+def _is_waiting(aggregate: Aggregate) -> bool:
+    """Tell whether it's a turn that will run (again); a person's interrupt is for good."""
+    if not isinstance(aggregate, Turn):
+        return False
+    if aggregate.state == TurnState.INTERRUPTED:
+        return aggregate.stop is not None and aggregate.stop.resumes
+    return aggregate.state == TurnState.QUEUED
 
 
 def _rounded(seconds: float) -> float:

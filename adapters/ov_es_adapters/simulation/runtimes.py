@@ -6,6 +6,7 @@ from collections.abc import Callable
 from ov_es_adapters.ports import ProcessIdentity, Run, RunRequest
 from ov_es_adapters.runtimes.playbook import Playbook
 from ov_es_adapters.simulation.incarnation import Incarnation
+from ov_es_adapters.simulation.printed import Printed
 from ov_es_adapters.simulation.processes import Machine, SimulatedProcess, TeamCall
 from ov_es_adapters.simulation.worktrees import Disk
 from ov_es_adapters.simulation.world_tasks import WorldTasks
@@ -99,6 +100,7 @@ class SimulatedRuntime:
             workspace=workspace,
             call_team=self._call_team,
             disabled_tools=request.disabled_tools,
+            printed=Printed(self._name, session=request.execution, directory=request.directory),
             started_at=asyncio.get_running_loop().time(),
         )
         self._machine.processes.append(process)

@@ -33,8 +33,8 @@ from ov_es_adapters.simulation.tools import Network, SimulatedTools, TeamServer
 from ov_es_adapters.simulation.truth import Truth
 from ov_es_adapters.simulation.violations import Evidence, violations
 from ov_es_adapters.simulation.virtual_clock import VirtualClock, VirtualLoop, run_virtually
-from ov_es_adapters.simulation.world_tasks import WorldTasks
 from ov_es_adapters.simulation.worktrees import WORKSPACE, Disk, SimulatedWorktrees
+from ov_es_adapters.simulation.world_tasks import WorldTasks
 
 _FIRST_PID = 1000
 _LOOK_SECONDS = 30.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ov_es_adapters.simulation.posts_told import told_deliveries
 from ov_es_adapters.simulation.processes import SimulatedProcess
-from ov_es_adapters.simulation.result import Violation, aggregate_states
+from ov_es_adapters.simulation.result import Violation, folded
 from ov_es_adapters.simulation.runs_told import told_runs
 from ov_es_adapters.simulation.truth import BY_WATCHER, Post
 from ov_es_domain.errors import IllegalTransitionError
@@ -69,7 +69,7 @@ def violations(evidence: Evidence) -> tuple[Violation, ...]:
 
 def _broken_log(events: Sequence[Recorded]) -> Iterable[Violation]:
     try:
-        aggregate_states(events)
+        folded(events)
     except IllegalTransitionError as error:
         yield Violation(rule="corrupt-log", key="", position=0, message=str(error))
 
