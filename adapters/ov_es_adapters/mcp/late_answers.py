@@ -1,4 +1,4 @@
-"""Answers that come after their call was given up: they still settle what became of it (OUT-06)."""
+"""Answers that come after their call was given up: they settle what became of it (OUT-06)."""
 
 import asyncio
 import logging

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
+import anyio
 import httpx2
 from mcp import ClientSession, MCPError
 from mcp.client.streamable_http import streamable_http_client
@@ -66,15 +67,15 @@ class McpSession:
             await session.initialize()
             is_open = True
         except MCPError as error:
-            raise failed(exchange, error) from error
-        except (ValueError, RuntimeError) as error:
+            raise failed(exchange, error) from None
+        except (ValueError, RuntimeError):
             # The SDK's own words quote the answer, which nobody has redacted.
             raise RequestFailedError(
                 FailureKind.UNREADABLE,
                 "initialize",
                 "the answer isn't that of a server whose version of MCP we speak",
                 status=exchange.status,
-            ) from error
+            ) from None
         finally:
             CURRENT_EXCHANGE.reset(token)
             if not is_open:
@@ -92,6 +93,14 @@ class McpSession:
         return self._ready.result()
 
     async def _live(self, ready: asyncio.Future[tuple[ClientSession, JSONRPCDispatcher]]) -> None:
+        try:
+            await self._serve(ready)
+        except* (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            # What is under way at the end has nobody left to tell; at any other time that's news.
+            if not self._over.is_set():
+                raise
+
+    async def _serve(self, ready: asyncio.Future[tuple[ClientSession, JSONRPCDispatcher]]) -> None:
         async with (
             httpx2.AsyncClient(
                 transport=self._transport, headers=self._headers, timeout=None
@@ -120,7 +129,7 @@ class McpSession:
                 exchange.method, params, {"cancel_on_abandon": False}
             )
         except MCPError as error:
-            raise failed(exchange, error) from error
+            raise failed(exchange, error) from None
         finally:
             CURRENT_EXCHANGE.reset(token)
             exchange.abort()

@@ -259,6 +259,8 @@ class McpToolCaller:
             _LOGGER.warning("the team's server is left alone for %.0f s: HTTP 429", pause)
 
     def _error(self, failure: RequestFailedError, tool: str) -> Exception:
+        # It stays in the chain of causes, and so may end up in a log with it.
+        failure.message = self._redactor.redact(failure.message)
         is_pause = failure.status == _TOO_MANY_REQUESTS
         left = self._throttle.seconds_left if is_pause else 0.0
         return call_error(failure, tool, self._redactor, retry_after=left or None)
