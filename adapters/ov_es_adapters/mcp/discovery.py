@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 from ov_es_adapters.mcp.failures import (
     NoToolListError,
@@ -16,6 +16,7 @@ CORE_TOOLS = frozenset(
 """What a watcher can't do its work without (MCP-117)."""
 PAGES_MAX = 100
 
+Outcome = TypeVar("Outcome")
 ToolDefinition: TypeAlias = Mapping[str, object]
 AskForPage: TypeAlias = Callable[[str | None], Awaitable[Mapping[str, object]]]
 
@@ -73,6 +74,7 @@ class Discovery:
             return self._known
         if self._reading is None:
             self._reading = asyncio.create_task(self._keep(), name="tools/list")
+            self._reading.add_done_callback(look_at)
         return await asyncio.shield(self._reading)
 
     async def _keep(self) -> tuple[ToolDefinition, ...]:
@@ -94,6 +96,12 @@ class Discovery:
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait({self._reading})
+
+
+def look_at(task: asyncio.Task[Outcome]) -> None:
+    """Look at the outcome of a task whose askers may all be gone, so that nobody complains."""
+    if not task.cancelled():
+        task.exception()
 
 
 def page_failed(failure: RequestFailedError, page: int) -> RequestFailedError:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 
 import anyio
 import httpx2
@@ -15,7 +16,6 @@ from ov_es_adapters.mcp.exchange import CURRENT_EXCHANGE, Exchange, ExchangeTran
 from ov_es_adapters.mcp.failures import FailureKind, RequestFailedError
 
 _CLIENT_NAME = "ov-es"
-_CLIENT_VERSION = "0.1.0"
 
 
 def mute_wire_logs() -> None:
@@ -108,7 +108,7 @@ class McpSession:
             streamable_http_client(self._url, http_client=client) as (incoming, outgoing),
         ):
             dispatcher: JSONRPCDispatcher = JSONRPCDispatcher(incoming, outgoing)
-            info = Implementation(name=_CLIENT_NAME, version=_CLIENT_VERSION)
+            info = Implementation(name=_CLIENT_NAME, version=_version())
             async with ClientSession(dispatcher=dispatcher, client_info=info) as session:
                 ready.set_result((session, dispatcher))
                 await self._over.wait()
@@ -151,6 +151,13 @@ class McpSession:
         self._over.set()
         if self._life is not None:
             await asyncio.wait({self._life})
+
+
+def _version() -> str:
+    try:
+        return version(_CLIENT_NAME)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def failed(exchange: Exchange, error: MCPError) -> RequestFailedError:

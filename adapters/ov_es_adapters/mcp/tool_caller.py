@@ -12,7 +12,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ov_es_adapters.errors import BadInputError
 from ov_es_adapters.mcp.answers import refusal_in, unpacked
-from ov_es_adapters.mcp.discovery import Discovery, ToolDefinition, page_failed, read_pages
+from ov_es_adapters.mcp.discovery import (
+    Discovery,
+    ToolDefinition,
+    look_at,
+    page_failed,
+    read_pages,
+)
 from ov_es_adapters.mcp.failures import FailureKind, RequestFailedError
 from ov_es_adapters.mcp.late_answers import Asked, LateAnswer, LateAnswers
 from ov_es_adapters.mcp.outcomes import call_error, refusal
@@ -273,7 +279,7 @@ class McpToolCaller:
             return self._session
         if self._opening is None:
             self._opening = asyncio.create_task(self._open(), name="initialize")
-            self._opening.add_done_callback(_look_at)
+            self._opening.add_done_callback(look_at)
         return await asyncio.shield(self._opening)
 
     async def _open(self) -> "McpSession":
@@ -357,9 +363,3 @@ def _lost_session(failure: RequestFailedError) -> bool:
         and failure.status in _SESSION_IS_GONE
         and failure.had_session
     )
-
-
-def _look_at(task: "asyncio.Task[McpSession]") -> None:
-    """Look at the outcome of a handshake whose askers are all gone, so that asyncio is content."""
-    if not task.cancelled():
-        task.exception()

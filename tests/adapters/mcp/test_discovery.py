@@ -176,3 +176,25 @@ async def test_refused_credentials_show_in_discovery_too(
 
     with pytest.raises(PeerRefusedError):
         await make().advertised()
+
+
+async def test_a_listing_that_fails_when_nobody_waits_any_more_is_not_complained_of(
+    server: ScriptedServer, make: MakeCaller
+) -> None:
+    release = asyncio.Event()
+
+    async def handle(_: Asked) -> Answer:
+        await release.wait()
+        return http(500)
+
+    server.on["tools/list"] = handle
+    caller = make()
+    asking = asyncio.create_task(caller.advertised())
+    await server.until("tools/list", 1)
+
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    release.set()
+    with pytest.raises(ToolCallError):
+        await caller.advertised()

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -37,7 +37,7 @@ def team_server() -> MCPServer:
 
 
 @asynccontextmanager
-async def serving(*, stateless: bool, json: bool) -> AsyncIterator[str]:
+async def serving(*, stateless: bool, json: bool) -> AsyncGenerator[str]:
     app = team_server().streamable_http_app(stateless_http=stateless, json_response=json)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
