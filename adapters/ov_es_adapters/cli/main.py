@@ -4,6 +4,7 @@ import os
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from typing import cast
 
 import click
 
@@ -81,9 +82,10 @@ class LazyGroup(click.Group):
 
 def _first(error: BaseException) -> BaseException:
     """Return the first error of a group: task groups wrap what their tasks raise."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+    found = error
+    while isinstance(found, BaseExceptionGroup):
+        found = cast("BaseExceptionGroup[BaseException]", found).exceptions[0]
+    return found
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, is_wanted: bool) -> None:  # noqa: FBT001 - click's signature
@@ -97,7 +99,8 @@ def _version(ctx: click.Context, _parameter: click.Parameter, is_wanted: bool) -
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog='Start with `ov-es demo`. Shell completion: eval "$(_OV_ES_COMPLETE=bash_source ov-es)"',
+    epilog="Start with `ov-es demo`. Shell completion: "
+    'eval "$(_OV_ES_COMPLETE=bash_source ov-es)"',
 )
 @click.option(
     "--home", metavar="DIR", envvar="OV_ES_HOME", help="Where state and credentials live."
@@ -133,6 +136,13 @@ def main() -> None:
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(int(ExitStatus.INTERRUPTED))
+    except click.exceptions.NoArgsIsHelpError as failure:
+        failure.show()
+        sys.exit(failure.exit_code)
+    except click.UsageError as failure:
+        asked = f" (see `{failure.ctx.command_path} --help`)" if failure.ctx else ""
+        click.echo(f"Error: {failure.format_message().rstrip('.')}{asked}", err=True)
+        sys.exit(failure.exit_code)
     except click.ClickException as failure:
         failure.show()
         sys.exit(failure.exit_code)
@@ -140,3 +150,10 @@ def main() -> None:
         # Whoever read our output has enough; nothing else may be written to it at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(int(ExitStatus.DONE))
+
+
+if __name__ == "__main__":
+    # Commands import this module by its name, so its classes must be that module's.
+    from ov_es_adapters.cli.main import main as run
+
+    run()
