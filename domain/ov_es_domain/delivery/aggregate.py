@@ -94,10 +94,10 @@ def decide(delivery: Delivery, command: DeliveryCommand) -> Sequence[DeliveryEve
             return [
                 e.DeliveryAttempted(attempt=delivery.attempts + 1, epoch=epoch, rendered=rendered)
             ]
-        case c.ConfirmDelivery(message_id=message_id, proof=proof):
+        case c.ConfirmDelivery(message_id=message_id, proof=proof, reason=reason):
             if delivery.state == DeliveryState.DELIVERED:
                 return []
-            return [e.DeliveryDelivered(message_id=message_id, proof=proof)]
+            return [e.DeliveryDelivered(message_id=message_id, proof=proof, reason=reason)]
         case c.RefuseDelivery(reason=reason, until=until):
             return [e.DeliveryRefused(reason=reason, until=until)]
         case c.LoseDelivery(reason=reason, look_at=look_at, repost_after=repost_after):

@@ -58,6 +58,8 @@ class ConfirmDelivery(Command):
     """None: the server's answer named none, or an operator vouches for it."""
     proof: str
     """`answered`, `rendered`, `late-answer` or `operator`."""
+    reason: str = ""
+    """An operator's words; "" where the proof speaks for itself."""
 
 
 @command("refuse_delivery")

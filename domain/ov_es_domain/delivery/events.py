@@ -55,6 +55,8 @@ class DeliveryDelivered(Event):
 
     message_id: Identifier | None
     proof: str
+    reason: str = ""
+    """An operator's words; "" where the proof speaks for itself."""
 
 
 @event("delivery.refused@1", transition="refuse")
