@@ -12,6 +12,7 @@ import click
 from ov_es_adapters.cli.exit_status import ExitStatus
 from ov_es_adapters.cli.main import GlobalOptions
 from ov_es_adapters.cli.output import print_json
+from ov_es_adapters.errors import BadInputError
 
 if TYPE_CHECKING:
     from ov_es_adapters.simulation.scenario import Scenario
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Play it again for each commit, with a crash right after it.",
 )
+@click.option(
+    "--crash-before",
+    is_flag=True,
+    help="With --crash-everywhere: also right before each commit, which is lost then.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
@@ -41,6 +47,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     seeds: int,
     *,
     crash_everywhere: bool,
+    crash_before: bool,
     as_json: bool,
 ) -> None:
     """Play scenario files through the real daemon on a virtual clock, and say what came out.
@@ -57,10 +64,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
     scenarios = [read_scenario(path) for path in files]
     is_told = verbosity >= 0 and sys.stderr.isatty()
     _let_the_daemon_speak(verbosity)
+    if crash_before and not crash_everywhere:
+        raise BadInputError("--crash-before goes with --crash-everywhere")
+    crashes = ("after", "before") if crash_before else ("after",) if crash_everywhere else ()
     results: list[dict[str, object]] = []
     for scenario in scenarios:
         for number in range(seed, seed + seeds):
-            told = _play(scenario, number, crashes=crash_everywhere, is_told=is_told)
+            told = _play(scenario, number, crashes=crashes, is_told=is_told)
             results.append(told)
             if not as_json:
                 _print(told)
@@ -77,20 +87,34 @@ def _let_the_daemon_speak(verbosity: int) -> None:
     logger.setLevel(logging.DEBUG if verbosity > 1 else logging.INFO)
 
 
-def _play(scenario: "Scenario", seed: int, *, crashes: bool, is_told: bool) -> dict[str, object]:
+def _play(
+    scenario: "Scenario", seed: int, *, crashes: Sequence[str], is_told: bool
+) -> dict[str, object]:
     """Return the result of one scenario with one seed, with what the crashes found."""
     from ov_es_adapters.simulation.crash_everywhere import (  # noqa: PLC0415 - likewise
         crash_everywhere,
     )
     from ov_es_adapters.simulation.result import result  # noqa: PLC0415 - likewise
-    from ov_es_adapters.simulation.simulator import Disturbance, simulate  # noqa: PLC0415 - likewise
+    from ov_es_adapters.simulation.simulator import (  # noqa: PLC0415 - likewise
+        Disturbance,
+        simulate,
+    )
 
     told = result(simulate(scenario, Disturbance(seed=seed)), scenario.expect)
     if not crashes:
         return told
     with _Progress(scenario.name, is_shown=is_told) as progress:
-        report = crash_everywhere(scenario, seed=seed, progress=progress)
-    found = [{**asdict(violation), "commit": commit} for commit, violation in report.violations]
+        report = crash_everywhere(
+            scenario, seed=seed, also_before="before" in crashes, progress=progress
+        )
+    found = [
+        {
+            **asdict(crash.violation),
+            "commit": crash.commit,
+            "crash": "before" if crash.is_before else "after",
+        }
+        for crash in report.found
+    ]
     violations = cast(Sequence[object], told["violations"])
     return {**told, "violations": [*violations, *found], "commits": report.commits}
 
@@ -135,10 +159,12 @@ def _print(told: Mapping[str, object]) -> None:
         thread = "" if post["parent_id"] is None else f", thread {post['parent_id']}"
         click.echo(f"  {post['at']} s  channel {post['channel_id']}{thread}: {post['content']}")
     for violation in _objects(told["violations"]):
-        after = f" (a crash after commit {violation['commit']})" if "commit" in violation else ""
+        crash = ""
+        if violation.get("commit"):
+            crash = f" (a crash {violation['crash']} commit {violation['commit']})"
         where = f" at {violation['position']}" if violation["position"] else ""
         click.echo(
-            f"  violation {violation['rule']}{where}{after}: "
+            f"  violation {violation['rule']}{where}{crash}: "
             f"{violation['key']} {violation['message']}"
         )
     for line in cast(Sequence[str], cast(Mapping[str, object], told["expect"])["unmet"]):

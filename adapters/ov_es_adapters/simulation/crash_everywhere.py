@@ -1,13 +1,18 @@
-"""Kills the process after every single commit, in turn, and checks what the world looks like then.
+"""Kills the process at every single commit, in turn, and checks what the world looks like then.
 
 The undisturbed run says how many commits there are and which messages come out. After a crash
 they may come later, but it must be the same messages, and no invariant may break.
+
+A process that dies right *before* a commit has done something that nobody will ever know. What a
+run had to say may be lost with it, so there only the number of messages in each place must be
+the same.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ov_es_adapters.simulation.log import Death
 from ov_es_adapters.simulation.result import Outcome, Violation
 from ov_es_adapters.simulation.scenario import Scenario
 from ov_es_adapters.simulation.simulator import Disturbance, simulate
@@ -17,37 +22,65 @@ Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Crash:
+    """One broken invariant, with the crash that broke it."""
+
+    commit: int
+    """The commit at which the process died; 0: it didn't."""
+    is_before: bool
+    """Whether it died right before that commit, and lost it; else right after it."""
+    violation: Violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CrashReport:
     """What came of all the crashes."""
 
     commits: int
-    """How many commits there were to die after."""
-    violations: tuple[tuple[int, Violation], ...]
-    """Each with the commit after which the process died; 0: it didn't."""
+    """How many commits there were to die at."""
+    found: tuple[Crash, ...]
 
 
 def crash_everywhere(
-    scenario: Scenario, *, seed: int = 0, progress: Callable[[int, int], None] | None = None
+    scenario: Scenario,
+    *,
+    seed: int = 0,
+    also_before: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> CrashReport:
     """Play a scenario once undisturbed, and once for each of its commits with a crash after it.
 
-    `progress` is told how many of how many runs are done.
+    Args:
+        scenario: The story.
+        seed: Which chance.
+        also_before: Whether it's played once more for each commit, with a crash before it.
+        progress: Told how many of how many commits are done.
     """
     undisturbed = simulate(scenario, Disturbance(seed=seed, plays_on=True))
-    found = [(0, violation) for violation in undisturbed.violations]
-    commits = undisturbed.commits
-    for commit in range(1, commits + 1):
-        crashed = simulate(scenario, Disturbance(seed=seed, die_after=commit, plays_on=True))
-        found += [(commit, violation) for violation in crashed.violations]
-        found += [(commit, violation) for violation in _differences(undisturbed, crashed)]
+    found = [
+        Crash(commit=0, is_before=False, violation=violation)
+        for violation in undisturbed.violations
+    ]
+    for commit in range(1, undisturbed.commits + 1):
+        for is_before in (False, True) if also_before else (False,):
+            disturbance = Disturbance(seed=seed, death=Death(commit, is_before), plays_on=True)
+            crashed = simulate(scenario, disturbance)
+            different = _differences(undisturbed, crashed, has_words=not is_before)
+            found += [
+                Crash(commit=commit, is_before=is_before, violation=violation)
+                for violation in (*crashed.violations, *different)
+            ]
         if progress is not None:
-            progress(commit, commits)
-    return CrashReport(commits=commits, violations=tuple(found))
+            progress(commit, undisturbed.commits)
+    return CrashReport(commits=undisturbed.commits, found=tuple(found))
 
 
-def _differences(undisturbed: Outcome, crashed: Outcome) -> Sequence[Violation]:
+def _differences(
+    undisturbed: Outcome, crashed: Outcome, *, has_words: bool
+) -> Sequence[Violation]:
     """Return the messages that only one of the two has."""
-    expected, real = _messages(undisturbed), _messages(crashed)
+    expected = _messages(undisturbed, has_words=has_words)
+    real = _messages(crashed, has_words=has_words)
     return [
         *(
             Violation(rule="lost", key="", position=0, message=f"never posted: {_shown(place)}")
@@ -55,22 +88,21 @@ def _differences(undisturbed: Outcome, crashed: Outcome) -> Sequence[Violation]:
         ),
         *(
             Violation(
-                rule="posted-twice",
-                key="",
-                position=0,
-                message=f"posted, though nobody wanted it (again): {_shown(place)}",
+                rule="posted-twice", key="", position=0, message=f"too much: {_shown(place)}"
             )
             for place in sorted((real - expected).elements())
         ),
     ]
 
 
-def _messages(outcome: Outcome) -> Counter[Place]:
+def _messages(outcome: Outcome, *, has_words: bool) -> Counter[Place]:
     return Counter(
-        (str(post.channel_id), str(post.parent_id), post.content) for post in outcome.truth.posts
+        (str(post.channel_id), str(post.parent_id), post.content if has_words else "")
+        for post in outcome.truth.posts
     )
 
 
 def _shown(place: Place) -> str:
     channel, parent, content = place
-    return f"channel {channel}, thread {parent}: {content[:80]!r}"
+    words = f": {content[:80]!r}" if content else ""
+    return f"a message in channel {channel}, thread {parent}{words}"

@@ -15,7 +15,7 @@ class Incarnation:
     """From one start of the process to its end; every port of the daemon asks it first."""
 
     def __init__(self, number: int, on_death: Callable[[bool], None]) -> None:
-        """`on_death` is called once, when the process dies; it's told whether it's back at once."""
+        """`on_death` is called once, and told whether the process is back at once."""
         self.number = number
         self.is_alive = True
         self.has_died = False

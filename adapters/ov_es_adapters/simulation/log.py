@@ -2,12 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from ov_es_adapters.errors import StoreUnavailableError
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.simulation.incarnation import Incarnation, ProcessDiedError
 from ov_es_domain.recorded import NewEvent, Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """At which commit, counted from 1, the process dies, to be back at once."""
+
+    commit: int
+    is_before: bool
+    """Whether that commit is lost with it: what it was to record has happened all the same."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -17,8 +26,8 @@ class Storage:
     log: EventLog
     time: Callable[[], float]
     """Seconds since the start of the simulation."""
-    die_after: int | None = None
-    """The commit right after which the process dies; None: at none."""
+    death: Death | None = None
+    """When the process dies; it's taken away once that has happened."""
     is_full: bool = False
     commits: int = 0
     times: dict[int, float] = field(default_factory=dict[int, float])
@@ -34,7 +43,7 @@ class SimulatedLog:
         self._incarnation = incarnation
 
     def append(self, events: Sequence[NewEvent], **options: Any) -> list[Recorded]:
-        """Record events in one transaction, and die right after it where that's the plan.
+        """Record events in one transaction, and die right before or after where that's the plan.
 
         Raises: StoreError, ProcessDiedError.
         """
@@ -42,14 +51,21 @@ class SimulatedLog:
         self._incarnation.check()
         if storage.is_full:
             raise StoreUnavailableError("the disk is full; nothing was written")
+        death = storage.death
+        if death is not None and death.is_before and death.commit == storage.commits + 1:
+            self._die()
         recorded = storage.log.append(events, **options)
         now = storage.time()
         storage.times.update((event.position, now) for event in recorded)
         storage.commits += 1
-        if storage.commits == storage.die_after:
-            self._incarnation.die(is_back_at_once=True)
-            raise ProcessDiedError(self._incarnation.number)
+        if death is not None and not death.is_before and death.commit == storage.commits:
+            self._die()
         return recorded
+
+    def _die(self) -> NoReturn:
+        self._storage.death = None
+        self._incarnation.die(is_back_at_once=True)
+        raise ProcessDiedError(self._incarnation.number)
 
     def __getattr__(self, name: str) -> Any:
         """Return any other method of the log, as long as somebody is there to call it."""

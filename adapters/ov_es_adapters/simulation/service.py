@@ -63,6 +63,7 @@ class Service:
         self._return: asyncio.TimerHandle | None = None
         self._is_wanted = True
         self._restarting = asyncio.Lock()
+        self._orders: list[tuple[float, str]] = []
         self.failures: list[str] = []
         """Why it ended where it had no reason to."""
         self.taken: list[FramesTaken] = []
@@ -86,10 +87,15 @@ class Service:
             incarnation=incarnation,
             watcher=Watcher(self._make_world(incarnation, frames), self._settings),
             frames=frames,
-            after=len(self._storage.times),
+            after=self._storage.log.position(),
             is_over=asyncio.Event(),
         )
         self._life = life
+        if is_back_at_once:
+            # Whoever gave an order that the process died of gives it again.
+            for at, source in self._orders:
+                if at == self._loop.time():
+                    life.watcher.interrupt(source)
         life.run = asyncio.create_task(life.watcher.run(), name=f"watcher {self._number}")
         life.run.add_done_callback(lambda run: self._notice_end(life, run))
 
@@ -113,6 +119,7 @@ class Service:
 
     def interrupt(self, source: str) -> None:
         """Tell it that a person ends the turn of a source."""
+        self._orders.append((self._loop.time(), source))
         if self._life is not None:
             self._life.watcher.interrupt(source)
 
@@ -180,7 +187,7 @@ class Service:
                     incarnation=life.incarnation.number,
                     frames=life.frames.taken,
                     after=life.after,
-                    until=len(self._storage.times),
+                    until=self._storage.log.position(),
                 )
             )
 

@@ -10,7 +10,7 @@ from ov_es_adapters.event_log.open_log import open_log
 from ov_es_adapters.redaction import Redactor
 from ov_es_adapters.simulation.frames import SimulatedFrames, TeamSocket
 from ov_es_adapters.simulation.incarnation import Incarnation
-from ov_es_adapters.simulation.log import Storage, log_of
+from ov_es_adapters.simulation.log import Death, Storage, log_of
 from ov_es_adapters.simulation.processes import Machine, SimulatedProcesses
 from ov_es_adapters.simulation.result import Outcome
 from ov_es_adapters.simulation.runtimes import SimulatedIds, SimulatedRuntime, start_counter
@@ -50,8 +50,8 @@ class Disturbance:
 
     seed: int = 0
     """0: nothing is left to chance."""
-    die_after: int | None = None
-    """The commit right after which the process dies, to be back at once; None: at none."""
+    death: Death | None = None
+    """Where the process dies beyond what the scenario says; None: nowhere."""
     plays_on: bool = False
     """Whether it goes on after the scenario's end until nothing is left to do."""
 
@@ -84,9 +84,9 @@ class _Simulation:
         self._socket = TeamSocket(loop)
         self._following_id = start_counter()
         self._storage = Storage(
-            log=open_log("sqlite:///:memory:"), time=loop.time, die_after=disturbance.die_after
+            log=open_log("sqlite:///:memory:"), time=loop.time, death=disturbance.death
         )
-        self._team = SimulatedTeam(scenario, self._clock)
+        self._team = SimulatedTeam(scenario, self._clock, is_complete=disturbance.plays_on)
         self._settings = WatchSettings(
             agent=scenario.agent,
             workdir=WORKSPACE if scenario.watch.has_workspace else None,
@@ -198,14 +198,11 @@ class _Simulation:
 
     def _is_quiet(self) -> bool:
         log = self._storage.log
-        open_deliveries = [
-            row for state in _OPEN_DELIVERIES for row in log.select("deliveries", {"state": state})
-        ]
         return (
             self._service.is_settled
             and not self._machine.living
-            and not open_deliveries
-            and not log.select("open_turns", {})
+            and not log.select("deliveries", {"state": _OPEN_DELIVERIES})
+            and not log.select("open_turns")
         )
 
     # --- the end ---------------------------------------------------------------------------------
@@ -221,7 +218,7 @@ class _Simulation:
     def _look(self) -> Outcome:
         self._service.finish()
         log = self._storage.log
-        events = list(log.read())
+        events = list(log.stream())
         truth = Truth(
             posts=self._team.posts,
             ticket_updates=self._team.ticket_updates,
@@ -237,7 +234,7 @@ class _Simulation:
             wall=self._clock.now(),
             posts=truth.posts,
             processes=self._machine.processes,
-            rows=lambda table: log.select(table, {}),
+            rows=log.select,
             frames=self._service.taken,
             failures=self._service.failures,
         )

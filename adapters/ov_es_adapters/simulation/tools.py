@@ -92,7 +92,7 @@ class SimulatedTools:
             return await self._ask(tool, arguments, seconds)
         return await self._ask_in_vain(tool, arguments, fault, seconds)
 
-    async def _ask_in_vain(
+    async def _ask_in_vain(  # noqa: C901 - one answer for each kind of fault
         self, tool: str, arguments: Mapping[str, object], fault: Fault, seconds: float
     ) -> object:
         """Call a tool when something goes wrong on the way."""
@@ -119,8 +119,8 @@ class SimulatedTools:
             case FaultKind.LATE:
                 return await self._ask(tool, arguments, fault.by or 0.0)
             case FaultKind.GARBAGE:
-                self._send(tool, arguments, seconds)
-                await self._pass(seconds)
+                await asyncio.wait({self._send(tool, arguments, seconds)})
+                self._incarnation.check()
                 raise self._failed(tool, FailureKind.UNREADABLE, "the answer is no JSON")
             case FaultKind.CRASH_BEFORE:
                 await self._pass(seconds)
@@ -129,7 +129,7 @@ class SimulatedTools:
             case FaultKind.CRASH_AFTER:
                 arriving = self._send(tool, arguments, seconds)
                 arriving.add_done_callback(lambda _: self._incarnation.die())
-                await self._pass(seconds)
+                await asyncio.wait({arriving})
                 return self._incarnation.check()
             case FaultKind.UNLISTED:
                 raise AssertionError("a tool that isn't listed is told apart before")

@@ -53,8 +53,11 @@ class Evidence:
 
 def violations(evidence: Evidence) -> tuple[Violation, ...]:
     """Return every broken invariant, in the order of the log."""
+    broken = _broken_log(evidence.events)
+    if broken is not None:
+        # Nothing that is read from such a log means anything.
+        return (broken,)
     found = [
-        *_broken_log(evidence.events),
         *_failures(evidence.failures),
         *_audited(evidence),
         *_posts(evidence),
@@ -67,11 +70,12 @@ def violations(evidence: Evidence) -> tuple[Violation, ...]:
     return tuple(sorted(unique.values(), key=lambda v: (v.position, v.rule, v.key)))
 
 
-def _broken_log(events: Sequence[Recorded]) -> Iterable[Violation]:
+def _broken_log(events: Sequence[Recorded]) -> Violation | None:
     try:
         folded(events)
     except IllegalTransitionError as error:
-        yield Violation(rule="corrupt-log", key="", position=0, message=str(error))
+        return Violation(rule="corrupt-log", key="", position=0, message=str(error))
+    return None
 
 
 def _failures(failures: Iterable[str]) -> Iterable[Violation]:
