@@ -1,0 +1,132 @@
+"""Events as JSON and back: one object for each, typed in one pass, known by topics, not classes.
+
+`{"at": …, "cause": …, "corr": …, "data": {…}, "cmd": {"name": …, …}}`. The command leaves out
+the fields that the event repeats, which is most of them.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from ov_es_adapters.errors import CorruptLogError
+from ov_es_adapters.event_log.upcasts import UPCASTS, upcast
+from ov_es_domain import catalogue
+from ov_es_domain.lifecycle import COMMANDS, EVENTS, Command, Event
+from ov_es_domain.recorded import NewEvent, Recorded
+
+assert catalogue.LIFECYCLES  # noqa: S101 - importing it is what makes all topics known
+
+Body = TypeVar("Body")
+_NO_COMMAND = msgspec.Raw(b"")
+
+
+class Envelope(msgspec.Struct, Generic[Body], omit_defaults=True):
+    """What the state of a stored event holds."""
+
+    at: float
+    cause: str
+    corr: str
+    data: Body
+    cmd: msgspec.Raw = _NO_COMMAND
+
+
+_encode: Callable[[object], bytes] = msgspec.json.Encoder().encode
+_decoders: dict[str, msgspec.json.Decoder[Any]] = {}
+_raw_decoder: msgspec.json.Decoder[Envelope[msgspec.Raw]] = msgspec.json.Decoder(
+    Envelope[msgspec.Raw]
+)
+
+
+def encode(event: NewEvent) -> bytes:
+    """Return the state of a new event."""
+    cmd = _NO_COMMAND if event.command is None else _encode_command(event.command, event.body)
+    return _encode(
+        Envelope(
+            at=event.at, cause=event.cause, corr=event.correlation, data=event.body, cmd=cmd
+        )
+    )
+
+
+def _encode_command(command: Command, body: Event) -> msgspec.Raw:
+    missing = object()
+    fields = {"name": command.NAME}
+    for name in command.__dataclass_fields__:  # type: ignore[attr-defined]  # all commands are
+        value = getattr(command, name)
+        if getattr(body, name, missing) != value:
+            fields[name] = value
+    return msgspec.Raw(_encode(fields))
+
+
+def decode(position: int, key: str, version: int, topic: str, state: bytes) -> Recorded:
+    """Return a stored event.
+
+    Raises: CorruptLogError with the position, for an unknown topic and for a state that isn't
+        what its topic says.
+    """
+    decoder = _decoders.get(topic) or _decoder(topic)
+    try:
+        if decoder is None:
+            return _decode_old(position, key, version, topic, state)
+        envelope = decoder.decode(state)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CorruptLogError(position, key, f"{topic} can't be decoded: {error}") from error
+    cmd = envelope.cmd
+    body = envelope.data
+    return Recorded(
+        key,
+        version,
+        body,
+        envelope.at,
+        envelope.cause,
+        envelope.corr,
+        position,
+        partial(_decode_command, position, key, cmd, body) if cmd else None,
+    )
+
+
+def _decoder(topic: str) -> "msgspec.json.Decoder[Any] | None":
+    body = EVENTS.get(topic)
+    if body is None:
+        return None
+    decoder = _decoders[topic] = msgspec.json.Decoder(Envelope[body])  # type: ignore[valid-type]
+    return decoder
+
+
+def _decode_old(position: int, key: str, version: int, topic: str, state: bytes) -> Recorded:
+    """Only events of old topics pay for their upcasts."""
+    if topic not in UPCASTS:
+        raise CorruptLogError(position, key, f"its topic {topic!r} is none that this version knows")
+    envelope = _raw_decoder.decode(state)
+    old: dict[str, object] = msgspec.json.decode(envelope.data)
+    try:
+        now, fields = upcast(topic, old)
+        body = msgspec.convert(fields, EVENTS[now])
+    except (KeyError, msgspec.ValidationError) as error:
+        raise CorruptLogError(position, key, f"{topic} can't be upcast: {error}") from error
+    cmd = envelope.cmd
+    return Recorded(
+        key,
+        version,
+        body,
+        envelope.at,
+        envelope.cause,
+        envelope.corr,
+        position,
+        partial(_decode_command, position, key, cmd, body) if cmd else None,
+    )
+
+
+def _decode_command(position: int, key: str, cmd: msgspec.Raw, body: Event) -> Command:
+    fields: dict[str, Any] = msgspec.json.decode(cmd)
+    kind = COMMANDS.get(str(fields.pop("name", "")))
+    if kind is None:
+        raise CorruptLogError(position, key, "its command is none that this version knows")
+    for name in kind.__dataclass_fields__:  # type: ignore[attr-defined]  # all commands are
+        if name not in fields and hasattr(body, name):
+            fields[name] = msgspec.to_builtins(getattr(body, name))
+    try:
+        return msgspec.convert(fields, kind)
+    except msgspec.ValidationError as error:
+        raise CorruptLogError(position, key, f"its command can't be decoded: {error}") from error

@@ -1,0 +1,157 @@
+"""The log in one SQLite file: who else uses it, what it was like when it was last closed."""
+
+import itertools
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+from eventsourcing.persistence import StoredEvent
+from eventsourcing.sqlite import SQLiteCursor
+from eventsourcing.utils import Environment
+
+from ov_es_adapters.errors import CorruptLogError
+from ov_es_adapters.event_log.recorder_log import Cursor, StoredRow
+from ov_es_adapters.event_log.sqlite_recorder import (
+    SqliteLogFactory,
+    SqliteLogRecorder,
+    select_rows,
+)
+from ov_es_adapters.event_log.tables import SQLITE, Dialect
+from ov_es_adapters.event_log.translated_errors import translated
+from ov_es_adapters.private_files import replace_privately
+
+_FIRST_OPEN_TRIES = 20
+_memory_numbers = itertools.count(1)
+
+
+class SqliteStore:
+    """A recorder on one file, or in memory."""
+
+    dialect: Dialect = SQLITE
+
+    def __init__(self, path: Path | None, *, is_read_only: bool = False) -> None:
+        """`path` is None for a log in memory.
+
+        Raises: CorruptLogError, StoreLockedError, StoreUnavailableError.
+        """
+        self.path = path
+        self.name = "the log in memory" if path is None else str(path)
+        self._is_read_only = is_read_only
+        if path is None:
+            database = f"file:ov-es-{next(_memory_numbers)}?mode=memory&cache=shared"
+        else:
+            database = str(path)
+            if not is_read_only:
+                _make_private(path)
+        with translated(self.name):
+            environment = Environment("log", {"LOG_SQLITE_DBNAME": database})
+            self._factory = SqliteLogFactory(environment, is_read_only=is_read_only)
+            self._factory.env["LOG_CREATE_TABLE"] = "n"
+            self._recorder = cast(SqliteLogRecorder, self._factory.application_recorder())
+            self._open()
+        self._look_back()
+
+    def _open(self) -> None:
+        """Make the table, unless it's there; two first openings at once take turns."""
+        for attempt in range(_FIRST_OPEN_TRIES):
+            try:
+                if not self._is_read_only:
+                    self._recorder.create_table()
+            except sqlite3.OperationalError:
+                if attempt == _FIRST_OPEN_TRIES - 1:
+                    raise
+            else:
+                return
+
+    # --- what was there before -------------------------------------------------------------------
+
+    @property
+    def _seen_path(self) -> Path | None:
+        return None if self.path is None else self.path.with_name(f"{self.path.name}.seen")
+
+    def _look_back(self) -> None:
+        """Refuse a log that has lost its end: it would forget what was posted (PER-02)."""
+        if self._seen_path is None or not self._seen_path.exists():
+            return
+        said = self._seen_path.read_text(encoding="ascii", errors="replace").strip()
+        seen = int(said) if said.isdigit() else 0
+        position = self.position()
+        if position < seen:
+            why = (
+                f"{self.name} ends at position {position}, but it had {seen} events before. To go"
+                f" on without them, and perhaps post again what they know of, remove"
+                f" {self._seen_path}"
+            )
+            raise CorruptLogError(position + 1, "", why)
+
+    def _note_position(self) -> None:
+        if self._seen_path is not None and not self._is_read_only:
+            position = self.position()
+            if position:
+                replace_privately(self._seen_path, str(position).encode())
+
+    # --- the store -------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, *, commit: bool) -> Iterator[Cursor]:
+        """Begin, and commit or roll back."""
+        with translated(self.name), self._recorder.datastore.transaction(commit=commit) as cursor:
+            yield cast(Cursor, cursor)
+
+    def insert(
+        self,
+        events: Sequence[StoredEvent],
+        before: Callable[[Cursor], None],
+        after: Callable[[Cursor, Sequence[int]], None],
+    ) -> Sequence[int]:
+        """Insert events in one transaction with what comes before and after."""
+        with translated(self.name):
+            ids = self._recorder.insert_events(events, before=before, after=after)
+        return ids or ()
+
+    def rows(
+        self,
+        lowest: int,
+        limit: int,
+        highest: int | None = None,
+        cursor: Cursor | None = None,
+    ) -> list[StoredRow]:
+        """Return a page of events, within a transaction if its cursor is given."""
+        with translated(self.name):
+            if cursor is not None:
+                return select_rows(cast(SQLiteCursor, cursor), lowest, limit, highest)
+            return self._recorder.select_rows(lowest, limit, highest)
+
+    def rows_of(self, key: str) -> list[StoredRow]:
+        """Return the events of one aggregate."""
+        with translated(self.name):
+            return self._recorder.select_rows_of(key)
+
+    def position(self) -> int:
+        """Return the last position, 0 when empty."""
+        with translated(self.name):
+            return self._recorder.max_notification_id() or 0
+
+    def changes(self) -> object:
+        """Return a token that changes when another connection commits, or this one appends."""
+        with self.transaction(commit=False) as cursor:
+            cursor.execute("PRAGMA data_version")
+            return cursor.fetchone(), self.position()
+
+    def close(self) -> None:
+        """Remember how far the log went, and give the file back."""
+        self._note_position()
+        self._factory.close()
+
+
+def _make_private(path: Path) -> None:
+    """Make the file before SQLite does, so that nobody else can ever read it."""
+    with translated(str(path)):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            return
