@@ -75,7 +75,9 @@ class MemoryTables:
     """The tables as dictionaries: for rebuilds that nobody stores, and for tests."""
 
     projections: tuple[Projection, ...]
-    rows: dict[str, dict[tuple[Value, ...], Row]] = field(default_factory=dict)
+    rows: dict[str, dict[tuple[Value, ...], Row]] = field(
+        default_factory=dict[str, dict[tuple[Value, ...], Row]]
+    )
 
     def apply(self, event: Recorded) -> None:
         """Change the rows as a store would."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ov_es_domain.delivery.events import DeliveryDelivered, DeliverySuppressed
 from ov_es_domain.recorded import Recorded
 from ov_es_projections.delivered_keys import as_text
+from ov_es_projections.known_watches import KNOWN_WATCHES
 from ov_es_projections.projection import ColumnType, Projection, Put, RowChange, Table
 
 STORY_TABLE = Table(
@@ -45,5 +46,5 @@ def _apply(event: Recorded) -> Iterable[RowChange]:
 
 STORY = Projection(name="story", version=1, tables=(STORY_TABLE,), apply=_apply)
 
-TRACKED: tuple[Projection, ...] = (STORY,)
+TRACKED: tuple[Projection, ...] = (STORY, KNOWN_WATCHES)
 """The projections that are folded behind a checkpoint."""
