@@ -5,6 +5,7 @@ answer was lost is settled by looking, never by posting blindly again.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from functools import partial
 from logging import getLogger
@@ -79,10 +80,10 @@ class DeliveryPump:
         while True:
             self._news.clear()
             wait = None if self._is_stopping else self._serve_due(tasks)
-            try:
-                await asyncio.wait_for(self._news.wait(), wait)
-            except TimeoutError:
-                continue
+            # Not `wait_for`: it can lose a cancellation that comes together with the news.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._news.wait()
 
     async def stop(self) -> None:
         """Begin no post any more, and wait for those under way."""

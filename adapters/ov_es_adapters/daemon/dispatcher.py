@@ -1,6 +1,7 @@
 """Starts turns in the order of their queues, and stays with each run until its process is gone."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -92,10 +93,10 @@ class Dispatcher:
         while True:
             self._news.clear()
             wait = None if self._is_stopping else self._start_due(cycles)
-            try:
-                await asyncio.wait_for(self._news.wait(), wait)
-            except TimeoutError:
-                continue
+            # Not `wait_for`: it can lose a cancellation that comes together with the news.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._news.wait()
 
     def _start_due(self, cycles: asyncio.TaskGroup) -> float | None:
         """Start what may start; return the seconds until the next turn's time, if any."""

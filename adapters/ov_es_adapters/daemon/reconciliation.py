@@ -63,7 +63,8 @@ class Reconciliation:
         """Look whenever somebody asks, and when five minutes have passed."""
         while True:
             try:
-                await asyncio.wait_for(self._wanted.wait(), self._settings.reconcile_seconds)
+                async with asyncio.timeout(self._settings.reconcile_seconds):
+                    await self._wanted.wait()
             except TimeoutError:
                 self._reason = "interval"
             self._wanted.clear()

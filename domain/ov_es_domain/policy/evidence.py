@@ -54,7 +54,8 @@ def failed_calls(stream: StreamObservation) -> tuple[ToolCall, ...]:
     for call in stream.calls:
         if call.ok:
             failures.pop(call.tool, None)
-        elif call.ok is False:
+        else:
+            # Where nobody knows whether a write had its effect, it doesn't count as one that had.
             failures[call.tool] = call
     return tuple(failures.values())
 

@@ -265,6 +265,8 @@ def evolve(turn: Turn, event: TurnEvent) -> Turn:
                 directory=event.directory,
                 group=event.group,
                 pid=None,
+                pid_started="",
+                marker="",
                 stop=None,
                 stopped_by="",
             )
@@ -278,6 +280,8 @@ def evolve(turn: Turn, event: TurnEvent) -> Turn:
                 missing=event.missing,
                 first_report=event.report,
                 pid=None,
+                pid_started="",
+                marker="",
             )
         case e.TurnStopRequested(reason=reason, by=by):
             return replace(turn, stop=reason, stopped_by=by)
