@@ -4,6 +4,7 @@ Each has the fields that a scenario's `team` object gives it, and no others: an 
 an error that names it and its place.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
@@ -175,9 +176,11 @@ def parse_message(value: object, where: str) -> Message:
     )
 
 
-def record_id(value: object, where: str) -> Identifier:
-    """Return the id of an object, which has to be there. Raises: BadInputError."""
-    return _id(value, where, "id")
+def record_id(value: object, where: str) -> tuple[Identifier, Mapping[str, object]]:
+    """Return the id of a record, which has to be there, and its fields. Raises: BadInputError."""
+    if not is_object(value):
+        raise BadInputError(f"{where}: must be an object")
+    return _id(value, where, "id"), value
 
 
 def iso_time(seconds: float) -> str:
