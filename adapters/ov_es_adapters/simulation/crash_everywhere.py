@@ -81,16 +81,19 @@ def _differences(
     """Return the messages that only one of the two has."""
     expected = _messages(undisturbed, has_words=has_words)
     real = _messages(crashed, has_words=has_words)
+    missing, surplus = _without_pairs(
+        sorted((expected - real).elements()), sorted((real - expected).elements())
+    )
     return [
         *(
             Violation(rule="lost", key="", position=0, message=f"never posted: {_shown(place)}")
-            for place in sorted((expected - real).elements())
+            for place in missing
         ),
         *(
             Violation(
                 rule="posted-twice", key="", position=0, message=f"too much: {_shown(place)}"
             )
-            for place in sorted((real - expected).elements())
+            for place in surplus
         ),
     ]
 
@@ -100,6 +103,29 @@ def _messages(outcome: Outcome, *, has_words: bool) -> Counter[Place]:
         (str(post.channel_id), str(post.parent_id), post.content if has_words else "")
         for post in outcome.truth.posts
     )
+
+
+def _without_pairs(
+    missing: Sequence[Place], surplus: Sequence[Place]
+) -> tuple[list[Place], list[Place]]:
+    """Take out what is the same report, once with a run's last words and once without.
+
+    Those words are lost with a run that had shown all of its work when it was cut off: it isn't
+    run again to say them.
+    """
+    left = list(surplus)
+    still_missing: list[Place] = []
+    for place in missing:
+        twin = next((other for other in left if _is_shorter(other, place)), None)
+        if twin is None:
+            still_missing.append(place)
+        else:
+            left.remove(twin)
+    return still_missing, left
+
+
+def _is_shorter(place: Place, whole: Place) -> bool:
+    return place[:2] == whole[:2] and bool(place[2]) and whole[2].startswith(place[2])
 
 
 def _shown(place: Place) -> str:

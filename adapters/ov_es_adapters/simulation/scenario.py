@@ -14,8 +14,9 @@ from ov_es_adapters.errors import BadInputError
 from ov_es_adapters.runtimes.playbook import Playbook, parse_run
 from ov_es_adapters.runtimes.strict_fields import Fields, is_object
 from ov_es_adapters.simulation.expected_fields import check_expectation
-from ov_es_adapters.simulation.steps import Step, parse_step
+from ov_es_adapters.simulation.steps import Step, TeamStep, parse_step
 from ov_es_adapters.team.faults import FaultPlan, parse_faults
+from ov_es_adapters.team.world import TeamWorld
 from ov_es_domain.identity import Identifier, identifier
 
 RUNTIMES = ("claude", "codex", "opencode", "scripted")
@@ -121,11 +122,14 @@ def parse_scenario(value: object, *, default_name: str = "") -> Scenario:
             raise BadInputError(
                 f"steps[{at}].at: {step.at:g} is after `until` ({until:g}), so it'd never happen"
             )
+    agent = _agent(fields)
+    team = fields.object("team")
+    _check_team(team, agent, steps)
     return Scenario(
         name=fields.text("name", default=default_name, may_be_empty=True),
-        agent=_agent(fields),
+        agent=agent,
         watch=_watch(fields),
-        team=fields.object("team"),
+        team=team,
         playbook=_playbook(fields.list("runs")),
         faults=parse_faults(fields.list("faults")),
         steps=tuple(sorted(steps, key=lambda step: step.at)),
@@ -165,6 +169,17 @@ def _watch(fields: Fields) -> WatchPlan:
         model=inner.text("model") if "model" in inner else None,
         chat_model=inner.text("chat_model") if "chat_model" in inner else None,
     )
+
+
+def _check_team(team: Mapping[str, object], agent: AgentIdentity, steps: Sequence[Step]) -> None:
+    """Make the team once, and change it as the steps do, so that a slip is told at once."""
+    world = TeamWorld(team, agent)
+    for at, step in sorted(enumerate(steps), key=lambda pair: pair[1].at):
+        if isinstance(step, TeamStep):
+            try:
+                world.merge(step.change)
+            except BadInputError as error:
+                raise BadInputError(f"steps[{at}].{error}") from error
 
 
 def _playbook(values: Sequence[object]) -> Playbook:

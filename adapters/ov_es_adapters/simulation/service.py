@@ -4,8 +4,9 @@ One that crashes comes back; one that was told to stop stays away until it's sta
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.daemon.watcher import Watcher
@@ -22,6 +23,8 @@ RESTART_SECONDS = 1.0
 _STOP_SECONDS_MAX = 600.0
 _OUTCOME_SECONDS = 120.0
 """A frame that was taken longer ago than this must have its outcome."""
+_OUTCOME_SECONDS_AT_THE_END = 2.0
+"""Likewise at an orderly end, which waits for the reads that are under way."""
 
 MakeWorld = Callable[[Incarnation, SimulatedFrames], World]
 
@@ -180,8 +183,9 @@ class Service:
 
     def _note_frames(self, life: _Life) -> None:
         is_over = not life.incarnation.is_alive
-        has_had_time = self._loop.time() - life.frames.taken_at > _OUTCOME_SECONDS
-        if (is_over or has_had_time) and not self._storage.is_full:
+        patience = _OUTCOME_SECONDS_AT_THE_END if is_over else _OUTCOME_SECONDS
+        has_had_time = self._loop.time() - life.frames.taken_at > patience
+        if has_had_time and not self._storage.is_full:
             self.taken.append(
                 FramesTaken(
                     incarnation=life.incarnation.number,
@@ -200,7 +204,8 @@ class Service:
 def reasons(error: BaseException) -> list[str]:
     """Return why a daemon ended where that was wrong; a refusal by the team is its right end."""
     if isinstance(error, BaseExceptionGroup):
-        return [reason for inner in error.exceptions for reason in reasons(inner)]
+        inner = cast("Sequence[BaseException]", error.exceptions)
+        return [reason for each in inner for reason in reasons(each)]
     if isinstance(error, PeerRefusedError | ProcessDiedError | asyncio.CancelledError):
         return []
     return [f"{type(error).__name__}: {error}"]

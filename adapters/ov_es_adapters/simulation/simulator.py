@@ -84,9 +84,9 @@ class _Simulation:
         self._socket = TeamSocket(loop)
         self._following_id = start_counter()
         self._storage = Storage(
-            log=open_log("sqlite:///:memory:"), time=loop.time, death=disturbance.death
+            log=open_log("sqlite:///:memory:", tracked=()), time=loop.time, death=disturbance.death
         )
-        self._team = SimulatedTeam(scenario, self._clock, is_complete=disturbance.plays_on)
+        self._team = SimulatedTeam(scenario, self._clock)
         self._settings = WatchSettings(
             agent=scenario.agent,
             workdir=WORKSPACE if scenario.watch.has_workspace else None,

@@ -10,63 +10,87 @@ from ov_es_adapters.simulation.truth import BY_RUN, BY_WATCHER, Comment, Post, T
 from ov_es_adapters.simulation.virtual_clock import VirtualClock
 from ov_es_adapters.team.world import TeamWorld
 from ov_es_adapters.websocket.frames import read_frame
+from ov_es_domain.identity import identifier
+from ov_es_domain.signal.arrival import Arrival
+
+_UNKNOWN_PERSON = 0
+"""Who has said what a frame brings without saying by whom."""
+
+Fields = Mapping[str, object]
 
 
 class SimulatedTeam:
     """What people, agents and runs do to the team, at the simulation's time.
 
-    A message that a frame announces is written at the time of its first frame: people don't see
-    what nobody has said yet, and neither does reconciliation.
+    A message that a frame announces is there from its first frame on: nobody sees what nobody
+    has said yet, and reconciliation doesn't either. One that only a frame tells of is there from
+    then on as well, so that it can be answered, and found by whoever has lost the frame.
     """
 
-    def __init__(
-        self, scenario: Scenario, clock: VirtualClock, *, is_complete: bool = False
-    ) -> None:
-        """Start with the scenario's team, without the messages that are still to be said.
-
-        Args:
-            scenario: What the team looks like.
-            clock: When things happen in it.
-            is_complete: Whether a message that only a frame tells of is in the team as well, as
-                it is in a real one: whoever loses the frame in a crash can still find it there.
-        """
-        self._is_complete = is_complete
+    def __init__(self, scenario: Scenario, clock: VirtualClock) -> None:
+        """Start with the scenario's team, without the messages that are still to be said."""
         self._clock = clock
         self._agent = scenario.agent
         frames = [step.text for step in scenario.steps if isinstance(step, FrameStep)]
-        announced = {announced_message(text) for text in frames} - {None}
-        messages = cast(Sequence[Mapping[str, object]], scenario.team.get("messages", ()))
-        self._unsaid = {str(m["id"]): m for m in messages if str(m["id"]) in announced}
-        said = [m for m in messages if str(m["id"]) not in self._unsaid]
+        announced = {str(arrival.message_id) for arrival in map(_announced, frames) if arrival}
+        messages = {_id(message): message for message in _rows(scenario.team, "messages")}
+        self._unsaid = {key: m for key, m in messages.items() if key in announced}
+        self._said = messages.keys() - announced
+        said = [message for key, message in messages.items() if key in self._said]
+        self._people = _rows(scenario.team, "people")
         self._world = TeamWorld({**scenario.team, "messages": said}, scenario.agent)
-        self._said = {str(message["id"]) for message in said}
 
     @property
     def tools(self) -> frozenset[str]:
         """Return the names of all tools."""
         return self._world.tools
 
+    # --- people --------------------------------------------------------------------------------
+
     def announce(self, frame: str) -> None:
-        """Let the message that a frame brings be said, if it's still to be said."""
-        message_id = announced_message(frame)
-        if message_id is None or message_id in self._said:
+        """Let the message that a frame brings be said, if it isn't there yet."""
+        arrival = _announced(frame)
+        if arrival is None or str(arrival.message_id) in self._said:
             return
-        message = self._unsaid.get(message_id)
-        if message is None and self._is_complete:
-            message = _as_said(frame)
-        if message is not None:
-            self._said.add(message_id)
-            self._world.merge({"messages": [message]})
+        key = str(arrival.message_id)
+        self._say(key, self._unsaid.get(key) or self._as_said(arrival))
 
-    def change(self, change: Mapping[str, object]) -> None:
-        """Let people change something."""
-        self._world.merge(change)
+    def change(self, change: Fields) -> None:
+        """Let people change something. What they change is there, if it wasn't yet."""
+        for message in _rows(change, "messages"):
+            unsaid = self._unsaid.get(_id(message))
+            if unsaid is not None and _id(message) not in self._said:
+                self._say(_id(message), unsaid)
+            self._said.add(_id(message))
+        self._world.merge(change, now=self._clock.monotonic())
 
-    def call_by_watcher(self, tool: str, arguments: Mapping[str, object]) -> object:
+    def _say(self, key: str, message: Fields) -> None:
+        self._said.add(key)
+        self._world.merge({"messages": [message]}, now=self._clock.monotonic())
+
+    def _as_said(self, arrival: Arrival) -> Fields:
+        """Return the message of a frame as a team has it."""
+        sender = arrival.sender
+        author = None if sender is None else sender.id
+        if author is None and sender is not None:
+            named = [person for person in self._people if person.get("name") == sender.name]
+            author = identifier(named[0]["id"]) if named else None
+        is_agent = sender is not None and sender.is_agent and author is not None
+        return {
+            "id": arrival.message_id,
+            "channel_id": arrival.channel_id,
+            "parent_id": arrival.parent_id,
+            "agent" if is_agent else "person": _UNKNOWN_PERSON if author is None else author,
+            "content": arrival.text,
+        }
+
+    # --- the agent's side ------------------------------------------------------------------------
+
+    def call_by_watcher(self, tool: str, arguments: Fields) -> object:
         """Carry out a call of the watcher. Raises: CallRefusedError."""
         return self._call(tool, arguments, BY_WATCHER)
 
-    def call_by_run(self, tool: str, arguments: Mapping[str, object]) -> str:
+    def call_by_run(self, tool: str, arguments: Fields) -> str:
         """Carry out a call of a run, and return why it failed, or ""."""
         try:
             self._call(tool, arguments, BY_RUN)
@@ -74,7 +98,7 @@ class SimulatedTeam:
             return error.reason
         return ""
 
-    def _call(self, tool: str, arguments: Mapping[str, object], by: str) -> object:
+    def _call(self, tool: str, arguments: Fields, by: str) -> object:
         return self._world.call(
             tool, arguments, agent=self._agent.id, now=self._clock.monotonic(), by=by
         )
@@ -84,48 +108,37 @@ class SimulatedTeam:
         """Return what the agent's side posted."""
         return tuple(
             Post(
-                at=p["at"],
-                message_id=p["id"],
-                channel_id=p["channel_id"],
-                parent_id=p["parent_id"],
-                content=p["content"],
-                by=p["by"],
+                at=post["at"],
+                message_id=post["id"],
+                channel_id=post["channel_id"],
+                parent_id=post["parent_id"],
+                content=post["content"],
+                by=post["by"],
             )
-            for p in self._world.posts
+            for post in self._world.posts
         )
 
     @property
     def ticket_updates(self) -> tuple[TicketUpdate, ...]:
         """Return which tickets the agent's side changed."""
-        return tuple(TicketUpdate(**u) for u in self._world.updates)
+        return tuple(TicketUpdate(**update) for update in self._world.updates)
 
     @property
     def comments(self) -> tuple[Comment, ...]:
         """Return the notes that the agent's side wrote."""
-        return tuple(Comment(**u) for u in self._world.comments)
+        return tuple(Comment(**comment) for comment in self._world.comments)
 
 
-def _as_said(frame: str) -> Mapping[str, object] | None:
-    """Return the message that a frame brings as the team has it, where its author is known."""
+def _rows(team: Fields, name: str) -> Sequence[Fields]:
+    return cast("Sequence[Fields]", team.get(name, ()))
+
+
+def _id(message: Fields) -> str:
+    return str(identifier(message["id"]))
+
+
+def _announced(frame: str) -> Arrival | None:
+    """Return what a frame brings, if that's a message with an id in a channel."""
     arrival = read_frame(frame, at=0.0)
-    sender = arrival.sender
-    if sender is None or sender.id is None or arrival.channel_id is None:
-        return None
-    return {
-        "id": arrival.message_id,
-        "channel_id": arrival.channel_id,
-        "parent_id": arrival.parent_id,
-        "content": arrival.text,
-        ("agent" if sender.is_agent else "person"): sender.id,
-    }
-
-
-def announced_message(frame: str) -> str | None:
-    """Return the id of the message that a frame brings, as text.
-
-    >>> announced_message('{"type": "agent:mention", "data": {"message": {"id": 100}}}')
-    '100'
-    """
-    arrival = read_frame(frame, at=0.0)
-    is_message = arrival.is_mention and arrival.message_id is not None
-    return str(arrival.message_id) if is_message else None
+    is_whole = arrival.message_id is not None and arrival.channel_id is not None
+    return arrival if arrival.is_mention and is_whole and arrival.text else None

@@ -13,7 +13,7 @@ from ov_es_adapters.errors import CallRefusedError, ToolCallError
 from ov_es_adapters.mcp.failures import FailureKind, RequestFailedError
 from ov_es_adapters.mcp.outcomes import call_error, refusal
 from ov_es_adapters.redaction import Redactor
-from ov_es_adapters.simulation.incarnation import Incarnation
+from ov_es_adapters.simulation.incarnation import Incarnation, ProcessDiedError
 from ov_es_adapters.simulation.world_tasks import WorldTasks
 from ov_es_adapters.team.faults import Fault, FaultKind, FaultPlan
 from ov_es_domain.errors import OvEsError
@@ -125,12 +125,12 @@ class SimulatedTools:
             case FaultKind.CRASH_BEFORE:
                 await self._pass(seconds)
                 self._incarnation.die()
-                return self._incarnation.check()
+                raise ProcessDiedError(self._incarnation.number)
             case FaultKind.CRASH_AFTER:
                 arriving = self._send(tool, arguments, seconds)
                 arriving.add_done_callback(lambda _: self._incarnation.die())
                 await asyncio.wait({arriving})
-                return self._incarnation.check()
+                raise ProcessDiedError(self._incarnation.number)
             case FaultKind.UNLISTED:
                 raise AssertionError("a tool that isn't listed is told apart before")
 

@@ -16,8 +16,9 @@ class Workspace:
 
     commits: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     """The files of each commit."""
-    edited: dict[str, None] = field(default_factory=dict[str, None])
-    """The files that were edited since, in that order."""
+    edited: dict[str, int] = field(default_factory=dict[str, int])
+    """The files that were edited since, in that order, each with the number of its last edit."""
+    edits: int = 0
 
     @property
     def head(self) -> str:
@@ -26,12 +27,13 @@ class Workspace:
 
     @property
     def status(self) -> str:
-        """Return what `git status --porcelain` would say."""
-        return "\n".join(f" M {path}" for path in sorted(self.edited))
+        """Return what `git status` would say, and which state of each file it's about."""
+        return "\n".join(f" M {path}\t{self.edited[path]}" for path in sorted(self.edited))
 
     def edit(self, path: str) -> None:
         """Change a file."""
-        self.edited[path] = None
+        self.edits += 1
+        self.edited[path] = self.edits
 
     def commit(self) -> bool:
         """Commit what was edited; False when that's nothing."""
@@ -83,9 +85,11 @@ class SimulatedWorktrees:
             return WorkspaceChange()
         after = self._disk.workspace(before.directory)
         fresh = after.commits[int(before.head, 16) :]
-        was_edited = {line.removeprefix(" M ") for line in before.status.splitlines()}
+        was_edited = set(before.status.split("\n"))
         touched = [path for commit in fresh for path in commit]
-        touched += [path for path in after.edited if path not in was_edited]
+        touched += [
+            path for path, edit in after.edited.items() if f" M {path}\t{edit}" not in was_edited
+        ]
         return WorkspaceChange(
             changed=(after.head, after.status) != (before.head, before.status),
             commits=len(fresh),
