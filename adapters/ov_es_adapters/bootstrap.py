@@ -15,6 +15,7 @@ from ov_es_adapters.daemon.world import Host, World
 from ov_es_adapters.errors import BadInputError, NotConfiguredError
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.git.worktrees import GitWorktrees
+from ov_es_adapters.mcp.late_answers import LateAnswer
 from ov_es_adapters.mcp.tool_caller import McpToolCaller
 from ov_es_adapters.ports import Runtime
 from ov_es_adapters.redaction import Redactor
@@ -99,7 +100,12 @@ def make_runtime(
     )
 
 
-def make_tools(connection: Connection, *, deadline_seconds: float) -> McpToolCaller:
+def make_tools(
+    connection: Connection,
+    *,
+    deadline_seconds: float,
+    on_late_answer: LateAnswer | None = None,
+) -> McpToolCaller:
     """Return the team's tools over MCP."""
     return McpToolCaller(
         connection.mcp,
@@ -107,6 +113,8 @@ def make_tools(connection: Connection, *, deadline_seconds: float) -> McpToolCal
         identifier=connection.agent,
         deadline_seconds=deadline_seconds,
         clock=SystemClock(),
+        on_late_answer=on_late_answer,
+        redactor=Redactor([connection.api_key]),
     )
 
 

@@ -32,7 +32,7 @@ class Failure(click.ClickException):
     def __init__(self, message: str, status: ExitStatus) -> None:
         """`message` says what, where, and what would be right."""
         super().__init__(" ".join(message.split()))
-        self.exit_code = int(status)
+        self.exit_code = int(status)  # type: ignore[misc]  # click reads it from the instance
 
 
 def status_of(error: OvEsError) -> ExitStatus:

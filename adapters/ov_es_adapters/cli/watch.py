@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,8 +149,16 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
 
     redactor = Redactor([connection.api_key])
     with watch_lock(url), contextlib.closing(open_log(url, inline=INLINE, tracked=TRACKED)) as log:
+        watchers: list[Watcher] = []
+
+        def hear_late_answer(tool: str, arguments: Mapping[str, object], result: object) -> None:
+            for one in watchers:
+                one.hear_late_answer(tool, arguments, result)
+
         async with make_tools(
-            connection, deadline_seconds=settings.call_deadline_seconds
+            connection,
+            deadline_seconds=settings.call_deadline_seconds,
+            on_late_answer=hear_late_answer,
         ) as tools:
             world = make_world(
                 connection,
@@ -162,6 +170,7 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
                 workdir=Path(settings.workdir) if settings.workdir else None,
             )
             watcher = Watcher(world, settings)
+            watchers.append(watcher)
             watcher.ledger.subscribe(show)
             ended_by: list[ExitStatus] = []
 

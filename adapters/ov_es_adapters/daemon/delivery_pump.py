@@ -6,7 +6,7 @@ answer was lost is settled by looking, never by posting blindly again.
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from logging import getLogger
 
@@ -32,6 +32,7 @@ from ov_es_domain.policy.settling import (
     backoff,
     find_rendered,
     look,
+    same_content,
 )
 from ov_es_domain.policy.team_facts import RenderedMessage
 from ov_es_domain.recorded import Recorded
@@ -150,7 +151,7 @@ class DeliveryPump:
         return None if command is None else _decision(view, key, command)
 
     def _plan_gone(self, view: View, key: str, reason: str) -> Decision | None:
-        """A thread that the server refuses to show takes no message, nor does the channel (ADR-11)."""
+        """What a refused thread can't take isn't posted elsewhere either (ADR-11)."""
         if not view.delivery(key).is_open:
             return None
         gone = c.AbandonDelivery(reason=f"thread-refused: {reason}", by="the team's server")
@@ -234,6 +235,26 @@ class DeliveryPump:
         else:
             command = c.ConfirmDelivery(message_id=message_id, proof="answered")
         await self._ledger.commit(lambda view: _decision(view, key, command))
+
+    async def hear_late_answer(
+        self, arguments: Mapping[str, object], message_id: Identifier | None
+    ) -> None:
+        """Settle the unknown delivery whose post has been answered after all (OUT-06)."""
+
+        def plan(view: View) -> Decision | None:
+            for row in view.rows("deliveries", state=DeliveryState.UNKNOWN.value):
+                key = str(row["key"])
+                delivery = view.delivery(key)
+                target = delivery.target
+                asked = (arguments.get("channel_id"), arguments.get("parent_id"))
+                if asked == (target.channel_id, target.parent_id) and same_content(
+                    str(arguments.get("content", "")), delivery.content
+                ):
+                    proof = c.ConfirmDelivery(message_id=message_id, proof="late-answer")
+                    return _decision(view, key, proof)
+            return None
+
+        await self._ledger.commit(plan)
 
     def _pause(self, delivery: Delivery, wish: float | None = None) -> float:
         settings = self._settings

@@ -11,11 +11,13 @@ from ov_es_adapters.daemon.consequences import hand_over_steps, stop_steps
 from ov_es_adapters.daemon.intake import Intake
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
 from ov_es_adapters.daemon.prompting import Prompts
+from ov_es_adapters.daemon.redacting import redacted_report
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.daemon.settlement import Settlement
 from ov_es_adapters.errors import ToolCallError
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Clock, Ids, Run, RunRequest, Runtime, Worktrees
+from ov_es_adapters.redaction import Redactor
 from ov_es_domain.identity import ticket_ids
 from ov_es_domain.observation import RunReport
 from ov_es_domain.policy.admission import second_look
@@ -50,6 +52,7 @@ class Dispatcher:
         ids: Ids,
         runtime: Runtime,
         worktrees: Worktrees,
+        redactor: Redactor,
         settings: WatchSettings,
         workdir: str | None,
         epoch: Callable[[], int],
@@ -64,6 +67,7 @@ class Dispatcher:
         self._ids = ids
         self._runtime = runtime
         self._worktrees = worktrees
+        self._redactor = redactor
         self._settings = settings
         self._workdir = workdir
         self._epoch = epoch
@@ -267,7 +271,12 @@ class Dispatcher:
             await self._ledger.commit(lambda view: _plan_one(view, key, spawned))
         if self._ledger.view.turn(key).stop is not None:
             await run.stop()
-        report = await run.wait()
+        try:
+            report = redacted_report(await run.wait(), self._redactor)
+        except asyncio.CancelledError:
+            # The daemon is failing; nothing that it started may outlive it.
+            await asyncio.shield(run.stop())
+            raise
         self._runs.pop(key, None)
         if before is None:
             return report

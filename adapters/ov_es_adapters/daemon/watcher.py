@@ -1,7 +1,7 @@
 """The watcher: wires the parts of the daemon together, and lives until it's told to stop."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import aclosing
 from logging import getLogger
 
@@ -13,12 +13,14 @@ from ov_es_adapters.daemon.ledger import Decision, Ledger, Step
 from ov_es_adapters.daemon.prompting import Prompts
 from ov_es_adapters.daemon.reconciliation import Reconciliation
 from ov_es_adapters.daemon.recovery import Recovery
+from ov_es_adapters.daemon.redacting import RedactingTools
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.daemon.settlement import Settlement
 from ov_es_adapters.daemon.world import World
 from ov_es_adapters.errors import PeerRefusedError
 from ov_es_adapters.event_log.log import Fence
 from ov_es_adapters.mcp.team_client import TeamClient
+from ov_es_adapters.mcp.team_reading import posted_id
 from ov_es_adapters.ports import (
     ConnectionEvent,
     ConnectionLost,
@@ -68,7 +70,7 @@ class Watcher:
         self.ledger = Ledger(
             world.log, world.clock, unhealthy_after_seconds=settings.store_retry_seconds
         )
-        team = TeamClient(world.tools)
+        team = TeamClient(RedactingTools(world.tools, world.redactor))
         self._intake = Intake(
             self.ledger, team, world.worktrees, settings, vocabulary, authorized_roots
         )
@@ -83,6 +85,7 @@ class Watcher:
             ids=world.ids,
             runtime=world.runtime,
             worktrees=world.worktrees,
+            redactor=world.redactor,
             settings=settings,
             workdir=settings.workdir,
             epoch=lambda: self._epoch,
@@ -111,6 +114,11 @@ class Watcher:
     def interrupt(self, source: str) -> None:
         """End the turn of a source, because a person says so."""
         self._orders.put_nowait(self._dispatcher.interrupt(source))
+
+    def hear_late_answer(self, tool: str, arguments: Mapping[str, object], result: object) -> None:
+        """Take an answer that came after its call was given up: it settles a post (OUT-06)."""
+        if tool == "post_message":
+            self._orders.put_nowait(self._pump.hear_late_answer(arguments, posted_id(result)))
 
     # --- its life --------------------------------------------------------------------------------
 
@@ -202,7 +210,8 @@ class Watcher:
                     self.stop()
             case FrameReceived(text=text):
                 now = self._world.clock.now()
-                await self._take(tasks, read_frame(text, at=now))
+                said = self._world.redactor.redact(text)
+                await self._take(tasks, read_frame(said, at=now))
             case FrameRejected(reason=reason):
                 now = self._world.clock.now()
                 await self._take(tasks, rejected_frame(reason, at=now))
