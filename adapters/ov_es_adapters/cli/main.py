@@ -136,12 +136,14 @@ def main() -> None:
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(int(ExitStatus.INTERRUPTED))
-    except click.exceptions.NoArgsIsHelpError as failure:
-        failure.show()
-        sys.exit(failure.exit_code)
     except click.UsageError as failure:
-        asked = f" (see `{failure.ctx.command_path} --help`)" if failure.ctx else ""
-        click.echo(f"Error: {failure.format_message().rstrip('.')}{asked}", err=True)
+        said = failure.format_message()
+        if "\n" in said:
+            # It's the help, which a call without a command gets.
+            click.echo(said, err=True)
+        else:
+            asked = f" (see `{failure.ctx.command_path} --help`)" if failure.ctx else ""
+            click.echo(f"Error: {said.rstrip('.')}{asked}", err=True)
         sys.exit(failure.exit_code)
     except click.ClickException as failure:
         failure.show()
