@@ -117,3 +117,15 @@ def test_a_machine_with_a_guard_is_unfit_for_a_table() -> None:
 
     with pytest.raises(UnfitMachineError, match="guarded"):
         compile_table(Guarded, name="guarded")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evt_15_a_state_restored_from_the_log_goes_on_without_entering_it_again(name: str) -> None:
+    table = _table(name)
+
+    for (state, transition), target in table.targets.items():
+        machine = MACHINES[name](start_value=state)
+
+        assert machine.current_state_value == state
+        machine.send(transition)
+        assert machine.current_state_value == target
