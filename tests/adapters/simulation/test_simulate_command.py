@@ -96,7 +96,10 @@ def test_crashes_everywhere_are_part_of_the_same_document() -> None:
     [
         ('{"agnt": {}}', "unknown field 'agnt'"),
         ("{", "line 1, column 2"),
-        ('{"agent": {"identifier": "ada"}, "steps": [{"at": 1, "frame2": {}}]}', "steps[0].frame2"),
+        (
+            '{"agent": {"identifier": "ada"}, "steps": [{"at": 1, "frame2": {}}]}',
+            "steps[0].frame2",
+        ),
     ],
 )
 def test_a_bad_file_is_one_clear_line_and_exits_with_2(

@@ -191,9 +191,10 @@ def test_crashes_everywhere_find_nothing_in_a_sound_daemon() -> None:
 def test_crashes_everywhere_find_a_daemon_that_forgets_to_look(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        "ov_es_adapters.daemon.delivery_pump.find_rendered", lambda *_args, **_more: None
-    )
+    def see_nothing(*_: object, **__: object) -> None:
+        return None
+
+    monkeypatch.setattr("ov_es_adapters.daemon.delivery_pump.find_rendered", see_nothing)
 
     report = crash_everywhere(_scenario((100,), _mention(1, 100)), also_before=True)
 
