@@ -22,6 +22,7 @@ from ov_es_domain.signal.arrival import ArrivalKind
 Changed = TypeVar("Changed")
 Keep = Callable[[Mapping[str, object]], None]
 """Keeps a snapshot of the world. Raises: OSError when it can't."""
+_CHANGING_TOOLS = frozenset({"update_ticket", "comment_ticket", "post_message", "react_message"})
 
 
 def local_world(team: Mapping[str, object], agent: AgentIdentity) -> TeamWorld:
@@ -75,9 +76,13 @@ class LiveTeam:
         caller = self._agent_called(who)
         if caller is None:
             raise CallRefusedError(tool, f"there is no agent {who}")
-        answer = self._change(
-            lambda world, now: world.call(tool, arguments, agent=caller.id, now=now, by=who)
-        )
+
+        def carry_out(world: TeamWorld, now: float) -> object:
+            return world.call(tool, arguments, agent=caller.id, now=now, by=who)
+
+        if tool not in _CHANGING_TOOLS:
+            return carry_out(self._world, self._clock())
+        answer = self._change(carry_out)
         self._tell_of_call(tool, arguments, answer, caller)
         return answer
 
@@ -171,7 +176,7 @@ class LiveTeam:
         return reached
 
     def repeat(self, times: int = 1) -> int:
-        """Push the last frame again, to the same agents.
+        """Push the last frame again, to the same agent, and return how many sockets get it.
 
         Raises: BadInputError where nothing was pushed yet.
         """
@@ -190,6 +195,15 @@ class LiveTeam:
         """Count a call that arrived."""
         self.calls[tool] += 1
         self._tell()
+
+    def report(self) -> Mapping[str, object]:
+        """Return everything that people may want to look at, as JSON can hold it."""
+        return {
+            **self._world.snapshot(),
+            "connections": dict(self.connections.counts()),
+            "calls": dict(self.calls),
+            "frames": [{"to": who, "text": text} for who, text in self.sent],
+        }
 
     # --- inside --------------------------------------------------------------------------------
 
