@@ -23,7 +23,7 @@ class Fence:
 
 
 class EventLog(Protocol):
-    """An append-only log with projections. All methods are synchronous and short, but for rebuilds."""
+    """An append-only log with projections; all methods but `rebuild` are short."""
 
     def append(
         self,

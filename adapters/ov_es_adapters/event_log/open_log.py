@@ -63,7 +63,7 @@ def open_log(
         )
     else:
         raise BadInputError(
-            f"the store {url.split('@')[-1]!r} is neither sqlite:///PATH nor postgresql://…"
+            f"the store {url.rpartition('@')[2]!r} is neither sqlite:///PATH nor postgresql://…"
         )
     try:
         if not read_only:

@@ -119,7 +119,7 @@ class RecorderLog:
         """Record events and the rows of inline projections in one transaction."""
         stored = [
             StoredEvent(
-                originator_id=event.key,  # type: ignore[arg-type]  # ids are text here
+                originator_id=event.key,  # ids are text here
                 originator_version=event.version,
                 topic=event.body.TOPIC,
                 state=encode(event),
@@ -186,9 +186,7 @@ class RecorderLog:
         """Yield the events behind a position, in order; a hole in a gapless log is corruption."""
         return self._stream(after, until, None)
 
-    def _stream(
-        self, after: int, until: int | None, cursor: Cursor | None
-    ) -> Iterator[Recorded]:
+    def _stream(self, after: int, until: int | None, cursor: Cursor | None) -> Iterator[Recorded]:
         last = after
         while True:
             page = self.store.rows(last + 1, _PAGE, until, cursor)
@@ -255,7 +253,7 @@ class RecorderLog:
         self._checkpoint(cursor, projection, 0)
 
     def _checkpoint(self, cursor: Cursor, projection: Projection, position: int) -> None:
-        row = {"name": projection.name, "version": projection.version, "position": position}
+        row: Row = {"name": projection.name, "version": projection.version, "position": position}
         put = Put(PROJECTIONS_TABLE.name, row)
         cursor.execute(*self.store.dialect.change(PROJECTIONS_TABLE, put))
 
@@ -290,7 +288,7 @@ class RecorderLog:
         return {str(row["name"]): int(row["position"] or 0) for row in rows}
 
     def catch_up(self, progress: Progress | None = None) -> int:
-        """Fold tracked projections up to the head, a page and its checkpoint in one transaction."""
+        """Fold tracked projections up to the head, each page with its checkpoint."""
         folded = 0
         for projection in self.tracked:
             last = self._checkpoints().get(projection.name, 0)

@@ -4,9 +4,10 @@
 the fields that the event repeats, which is most of them.
 """
 
+import dataclasses
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Generic, TypeVar
+from functools import cache, partial
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -39,20 +40,24 @@ _raw_decoder: msgspec.json.Decoder[Envelope[msgspec.Raw]] = msgspec.json.Decoder
 )
 
 
+@cache
+def _fields_of(command: type[Command]) -> tuple[str, ...]:
+    """Return a command's fields; all commands are dataclasses, by their decorator."""
+    return tuple(field.name for field in dataclasses.fields(cast(Any, command)))
+
+
 def encode(event: NewEvent) -> bytes:
     """Return the state of a new event."""
     cmd = _NO_COMMAND if event.command is None else _encode_command(event.command, event.body)
     return _encode(
-        Envelope(
-            at=event.at, cause=event.cause, corr=event.correlation, data=event.body, cmd=cmd
-        )
+        Envelope(at=event.at, cause=event.cause, corr=event.correlation, data=event.body, cmd=cmd)
     )
 
 
 def _encode_command(command: Command, body: Event) -> msgspec.Raw:
     missing = object()
     fields = {"name": command.NAME}
-    for name in command.__dataclass_fields__:  # type: ignore[attr-defined]  # all commands are
+    for name in _fields_of(type(command)):
         value = getattr(command, name)
         if getattr(body, name, missing) != value:
             fields[name] = value
@@ -97,7 +102,9 @@ def _decoder(topic: str) -> "msgspec.json.Decoder[Any] | None":
 def _decode_old(position: int, key: str, version: int, topic: str, state: bytes) -> Recorded:
     """Only events of old topics pay for their upcasts."""
     if topic not in UPCASTS:
-        raise CorruptLogError(position, key, f"its topic {topic!r} is none that this version knows")
+        raise CorruptLogError(
+            position, key, f"its topic {topic!r} is none that this version knows"
+        )
     envelope = _raw_decoder.decode(state)
     old: dict[str, object] = msgspec.json.decode(envelope.data)
     try:
@@ -123,7 +130,7 @@ def _decode_command(position: int, key: str, cmd: msgspec.Raw, body: Event) -> C
     kind = COMMANDS.get(str(fields.pop("name", "")))
     if kind is None:
         raise CorruptLogError(position, key, "its command is none that this version knows")
-    for name in kind.__dataclass_fields__:  # type: ignore[attr-defined]  # all commands are
+    for name in _fields_of(kind):
         if name not in fields and hasattr(body, name):
             fields[name] = msgspec.to_builtins(getattr(body, name))
     try:

@@ -3,7 +3,7 @@
 import itertools
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -96,7 +96,7 @@ class SqliteStore:
     # --- the store -------------------------------------------------------------------------------
 
     @contextmanager
-    def transaction(self, *, commit: bool) -> Iterator[Cursor]:
+    def transaction(self, *, commit: bool) -> Generator[Cursor]:
         """Begin, and commit or roll back."""
         with translated(self.name), self._recorder.datastore.transaction(commit=commit) as cursor:
             yield cast(Cursor, cursor)

@@ -5,7 +5,7 @@ Explicit integer positions (an implicit rowid may be renumbered), triggers again
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -92,7 +92,7 @@ class LogDatastore(SQLiteDatastore):
         self.pool.is_read_only = is_read_only
 
     @contextmanager
-    def transaction(self, *, commit: bool) -> Iterator[SQLiteCursor]:
+    def transaction(self, *, commit: bool) -> Generator[SQLiteCursor]:
         """Begin, and commit or roll back."""
         begin = _Immediate if commit else SQLiteTransaction
         with (

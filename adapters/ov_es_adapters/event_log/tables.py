@@ -45,7 +45,7 @@ class Dialect:
 
     placeholder: str
     type_column: int
-    _statements: dict[object, str] = field(default_factory=dict, compare=False)
+    _statements: dict[object, str] = field(default_factory=dict[object, str], compare=False)
 
     def create(self, table: Table) -> list[str]:
         """Return the statements that make a table, unless it's there."""
@@ -53,9 +53,8 @@ class Dialect:
             f'"{name}" {_TYPES[kind][self.type_column]}' for name, kind in table.columns.items()
         ]
         key = ", ".join(f'"{name}"' for name in table.key)
-        made = [
-            f'CREATE TABLE IF NOT EXISTS "{table.name}" ({", ".join(columns)}, PRIMARY KEY ({key}))'
-        ]
+        inside = ", ".join([*columns, f"PRIMARY KEY ({key})"])
+        made = [f'CREATE TABLE IF NOT EXISTS "{table.name}" ({inside})']
         for columns_of in table.indexes:
             name = "_".join((table.name, "by", *columns_of))
             over = ", ".join(f'"{column}"' for column in columns_of)
@@ -92,9 +91,7 @@ class Dialect:
         if known is not None:
             return known
         where = " AND ".join(f'"{name}" = {self.placeholder}' for name in table.key)
-        made = self._statements[table.name] = (
-            f'DELETE FROM "{table.name}" WHERE {where}'  # noqa: S608 - own names
-        )
+        made = self._statements[table.name] = f'DELETE FROM "{table.name}" WHERE {where}'  # noqa: S608 - own names
         return made
 
     def select(

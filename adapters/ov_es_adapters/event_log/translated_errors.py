@@ -1,7 +1,7 @@
 """The stores' errors as ours: what happened, whether anything was written, and where."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from eventsourcing import persistence
@@ -20,7 +20,7 @@ _CORRUPT = ("malformed", "not a database", "corrupt", "file is encrypted", "no s
 
 
 @contextmanager
-def translated(where: str) -> Iterator[None]:
+def translated(where: str) -> Generator[None]:
     """Turn what SQLite and the library raise into the errors of the store; `where` is its name."""
     try:
         yield

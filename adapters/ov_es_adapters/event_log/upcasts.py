@@ -13,9 +13,7 @@ UPCASTS: dict[str, Upcast] = {}
 """old topic → its upcast. An additive change needs none: a field with a default is enough."""
 
 
-def upcast(
-    topic: str, body: Body, upcasts: Mapping[str, Upcast] = UPCASTS
-) -> tuple[str, Body]:
+def upcast(topic: str, body: Body, upcasts: Mapping[str, Upcast] = UPCASTS) -> tuple[str, Body]:
     """Return today's topic and body of an old one, step by step.
 
     Raises: KeyError when some topic on the way is neither known nor has an upcast.

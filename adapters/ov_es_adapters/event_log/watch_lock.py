@@ -3,7 +3,7 @@
 import fcntl
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ov_es_adapters.event_log.open_log import sqlite_path
 
 
 @contextmanager
-def watch_lock(url: str) -> Iterator[None]:
+def watch_lock(url: str) -> Generator[None]:
     """Hold a log's watch, as long as the block lasts.
 
     Raises: StoreLockedError that names the holder, when another process has it (OWN-01).
@@ -27,7 +27,7 @@ def watch_lock(url: str) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Generator[None]:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
