@@ -16,7 +16,7 @@ from ov_es_domain.signal.arrival import Arrival
 _UNKNOWN_PERSON = 0
 """Who has said what a frame brings without saying by whom."""
 
-Fields = Mapping[str, object]
+Facts = Mapping[str, object]
 
 
 class SimulatedTeam:
@@ -55,7 +55,7 @@ class SimulatedTeam:
         key = str(arrival.message_id)
         self._say(key, self._unsaid.get(key) or self._as_said(arrival))
 
-    def change(self, change: Fields) -> None:
+    def change(self, change: Facts) -> None:
         """Let people change something. What they change is there, if it wasn't yet."""
         for message in _rows(change, "messages"):
             unsaid = self._unsaid.get(_id(message))
@@ -64,11 +64,11 @@ class SimulatedTeam:
             self._said.add(_id(message))
         self._world.merge(change, now=self._clock.monotonic())
 
-    def _say(self, key: str, message: Fields) -> None:
+    def _say(self, key: str, message: Facts) -> None:
         self._said.add(key)
         self._world.merge({"messages": [message]}, now=self._clock.monotonic())
 
-    def _as_said(self, arrival: Arrival) -> Fields:
+    def _as_said(self, arrival: Arrival) -> Facts:
         """Return the message of a frame as a team has it."""
         sender = arrival.sender
         author = None if sender is None else sender.id
@@ -86,11 +86,11 @@ class SimulatedTeam:
 
     # --- the agent's side ------------------------------------------------------------------------
 
-    def call_by_watcher(self, tool: str, arguments: Fields) -> object:
+    def call_by_watcher(self, tool: str, arguments: Facts) -> object:
         """Carry out a call of the watcher. Raises: CallRefusedError."""
         return self._call(tool, arguments, BY_WATCHER)
 
-    def call_by_run(self, tool: str, arguments: Fields) -> str:
+    def call_by_run(self, tool: str, arguments: Facts) -> str:
         """Carry out a call of a run, and return why it failed, or ""."""
         try:
             self._call(tool, arguments, BY_RUN)
@@ -98,7 +98,7 @@ class SimulatedTeam:
             return error.reason
         return ""
 
-    def _call(self, tool: str, arguments: Fields, by: str) -> object:
+    def _call(self, tool: str, arguments: Facts, by: str) -> object:
         return self._world.call(
             tool, arguments, agent=self._agent.id, now=self._clock.monotonic(), by=by
         )
@@ -129,11 +129,11 @@ class SimulatedTeam:
         return tuple(Comment(**comment) for comment in self._world.comments)
 
 
-def _rows(team: Fields, name: str) -> Sequence[Fields]:
-    return cast("Sequence[Fields]", team.get(name, ()))
+def _rows(team: Facts, name: str) -> Sequence[Facts]:
+    return cast("Sequence[Facts]", team.get(name, ()))
 
 
-def _id(message: Fields) -> str:
+def _id(message: Facts) -> str:
     return str(identifier(message["id"]))
 
 

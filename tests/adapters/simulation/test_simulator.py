@@ -93,7 +93,7 @@ def test_seeds_differ_in_their_times() -> None:
 
 @pytest.mark.slow
 def test_a_result_does_not_depend_on_the_interpreters_own_chance(tmp_path: Path) -> None:
-    story = Path(__file__).parents[2] / "stories" / "replayed_history.json"
+    story = Path(__file__).parents[2] / "stories" / "dup_04_replayed_history.json"
     program = (
         "import json, sys; from pathlib import Path;"
         "from ov_es_adapters.simulation.simulator import simulate, Disturbance;"

@@ -12,6 +12,7 @@ from ov_es_adapters.simulation.virtual_clock import (
     VirtualLoop,
     run_virtually,
 )
+from ov_es_adapters.team.world import STARTS_AT
 
 
 def test_a_day_passes_in_a_moment() -> None:
@@ -30,6 +31,10 @@ def test_a_deadline_passes_while_somebody_waits_for_ever() -> None:
         return loop.time()
 
     assert run_virtually(main) == 20
+
+
+def test_the_daemon_and_the_team_begin_at_the_same_time() -> None:
+    assert WALL_START == STARTS_AT
 
 
 def test_only_the_wall_clock_jumps() -> None:
