@@ -1,0 +1,20 @@
+"""Every event that a log can hold is said in plain words."""
+
+from tests.projections.histories import a_day
+
+from ov_es_domain.catalogue import LIFECYCLES
+from ov_es_projections.event_summaries import SUMMARIZED, summary
+
+
+def test_every_topic_has_a_summary() -> None:
+    topics = {topic for lifecycle in LIFECYCLES.values() for topic in lifecycle.topics}
+
+    assert topics == SUMMARIZED
+
+
+def test_a_day_can_be_told_line_by_line() -> None:
+    told = [summary(event) for event in a_day().events]
+
+    assert all(told)
+    assert "message 205 is out (proof: answered)" in told
+    assert any("Maya stood it down with mention:10:111 (TH-7)" in line for line in told)
