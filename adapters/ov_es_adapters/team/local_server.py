@@ -119,6 +119,11 @@ class LocalTeamServer:
         return self._team
 
     @property
+    def port(self) -> int:
+        """Return the port that it listens on."""
+        return self._port
+
+    @property
     def ws_url(self) -> str:
         """Return the address of the WebSocket, without credentials."""
         return f"ws://{_HOST}:{self._port}/ws"
