@@ -15,24 +15,6 @@ from ov_es_adapters.cli.exit_status import ExitStatus, Failure
 from ov_es_adapters.cli.main import GlobalOptions
 from ov_es_domain.recorded import Recorded
 
-_SHOWN = {
-    "signal.accepted@1": "in   ",
-    "signal.suppressed@1": "skip ",
-    "signal.refused@1": "no   ",
-    "turn.started@1": "run  ",
-    "turn.recovering@1": "again",
-    "turn.cancelled@1": "stop ",
-    "turn.failed@1": "fail ",
-    "turn.requeued@1": "again",
-    "ticket.reported@1": "done ",
-    "delivery.attempted@1": "post ",
-    "delivery.left_unknown@1": "?    ",
-    "delivery.delivered@1": "out  ",
-    "thread.stood_down@1": "stop ",
-    "watch.disconnected@1": "down ",
-    "watch.connected@1": "up   ",
-}
-
 
 @click.command()
 @click.option("--keep", metavar="DIR", help="Keep the day's home folder here, to look around in.")
@@ -50,9 +32,8 @@ def command(ctx: click.Context, *, keep: str | None, as_json: bool) -> None:
     options = ctx.find_object(GlobalOptions)
     is_quiet = as_json or (options is not None and options.verbosity < 0)
     if shutil.which("git") is None:
-        raise Failure(
-            "git isn't installed; the demo's agent works in git", ExitStatus.NOT_CONFIGURED
-        )
+        why = "git isn't installed, and the demo's agent works in git"
+        raise Failure(why, ExitStatus.NOT_CONFIGURED)
     with _home(keep) as home:
         clean = asyncio.run(_play(home, as_json=as_json, is_quiet=is_quiet, is_kept=bool(keep)))
     ctx.exit(int(ExitStatus.DONE if clean else ExitStatus.FOUND))
@@ -90,7 +71,7 @@ async def _play(home: Path, *, as_json: bool, is_quiet: bool, is_kept: bool) -> 
     else:
         view.proof(proof.lines(), is_clean=proof.is_clean)
         if is_kept:
-            click.echo(f"\nThe day is kept. Try: ov-es --home {home} why mention:10:104")
+            click.echo(f"\nThe day is kept. Try: ov-es --home {home} why mention:10:400")
         else:
             click.echo("\nTo look around in such a day: ov-es demo --keep DIR")
     return proof.is_clean
@@ -102,8 +83,11 @@ class _View:
     def __init__(self, *, is_quiet: bool) -> None:
         from rich.console import Console  # noqa: PLC0415 - slow to load
 
+        from ov_es_adapters.demo.telling import Telling  # noqa: PLC0415 - likewise
+
         self._is_quiet = is_quiet
-        self._console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+        self._telling = Telling()
+        self._console = Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=True)
         self._began = time.monotonic()
 
     def scene(self, words: str) -> None:
@@ -113,16 +97,14 @@ class _View:
 
     def event(self, event: Recorded) -> None:
         """Show an event that a newcomer should see; the log has all of them."""
-        label = _SHOWN.get(event.body.TOPIC)
-        if label is None or self._is_quiet:
+        told = self._telling.line(event)
+        if told is None or self._is_quiet:
             return
         from ov_es_adapters.cli.output import printable  # noqa: PLC0415 - slow to load
-        from ov_es_projections.event_summaries import summary  # noqa: PLC0415 - likewise
 
+        word, sentence = told
         since = time.monotonic() - self._began
-        self._console.print(
-            f"  {since:5.1f} s  {label} {printable(summary(event))}", style=None, markup=False
-        )
+        self._console.print(f"  {since:5.1f} s  {word:8} {printable(sentence)}", markup=False)
 
     def proof(self, lines: Sequence[str], *, is_clean: bool) -> None:
         """Show what the day comes to."""

@@ -1,8 +1,9 @@
 """The watcher: wires the parts of the daemon together, and lives until it's told to stop."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import aclosing
+from functools import partial
 from logging import getLogger
 
 from ov_es_adapters.daemon.closing import Closing
@@ -66,7 +67,7 @@ class Watcher:
         self._settings = settings
         self._epoch = 0
         self._stopping = asyncio.Event()
-        self._orders: asyncio.Queue[Coroutine[object, object, None]] = asyncio.Queue()
+        self._orders: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
         self.ledger = Ledger(
             world.log, world.clock, unhealthy_after_seconds=settings.store_retry_seconds
         )
@@ -113,12 +114,13 @@ class Watcher:
 
     def interrupt(self, source: str) -> None:
         """End the turn of a source, because a person says so."""
-        self._orders.put_nowait(self._dispatcher.interrupt(source))
+        self._orders.put_nowait(partial(self._dispatcher.interrupt, source))
 
     def hear_late_answer(self, tool: str, arguments: Mapping[str, object], result: object) -> None:
         """Take an answer that came after its call was given up: it settles a post (OUT-06)."""
         if tool == "post_message":
-            self._orders.put_nowait(self._pump.hear_late_answer(arguments, posted_id(result)))
+            heard = partial(self._pump.hear_late_answer, arguments, posted_id(result))
+            self._orders.put_nowait(heard)
 
     # --- its life --------------------------------------------------------------------------------
 
@@ -187,7 +189,8 @@ class Watcher:
 
     async def _obey(self) -> None:
         while True:
-            await (await self._orders.get())
+            order = await self._orders.get()
+            await order()
 
     # --- what arrives ----------------------------------------------------------------------------
 

@@ -43,44 +43,41 @@ async def play_day(stage: Stage, tell: Tell) -> None:
     await stage.until("the first run", _has("turn.started@1", "turn:ticket"))
 
     tell("09:10  Maya asks Ada something. The backend sends the frame twice.")
-    stage.say(101, MAYA, "@Ada why does the start page look odd?")
+    stage.say(100, MAYA, "@Ada why does the start page look odd?")
     stage.team.repeat()
-    await stage.until("the answer", _has("delivery.delivered@1", "delivery:reply:10:101"))
+    await stage.until("the answer", _has("delivery.delivered@1", "delivery:reply:10:100"))
 
     tell("09:20  Sam asks Bob, and the backend wakes Ada by mistake.")
-    stage.say(102, SAM, "@Bob could you look at the logs?")
-    await stage.until("the refusal", _has("signal.refused@1", "signal:mention:10:102"))
+    stage.say(200, SAM, "@Bob could you look at the logs?")
+    await stage.until("the refusal", _has("signal.refused@1", "signal:mention:10:200"))
 
     tell("09:30  The connection breaks. While it's down, Maya asks again.")
-    stage.team.merge({"messages": [_message(103, MAYA, "@Ada have you read the release note?")]})
+    stage.team.merge({"messages": [_message(300, MAYA, "@Ada have you read the release note?")]})
     stage.team.connections.drop(AGENT, None)
-    await stage.until("the answer", _has("delivery.delivered@1", "delivery:reply:10:103"))
+    await stage.until("the answer", _has("delivery.delivered@1", "delivery:reply:10:300"))
 
-    tell(
-        "09:40  Sam wants to know how it goes. The answer is posted, but the server never says so…"
-    )
+    tell("09:40  Sam asks how it goes. The answer is posted, but the server never says so…")
     await stage.until("SHO-5 in review", _has("delivery.delivered@1", "delivery:report:1:5"))
     next_post = stage.team.calls["post_message"] + 1
-    stage.team.faults = _from_now(stage, Fault("post_message", next_post, FaultKind.TIMEOUT_AFTER))
-    stage.say(104, SAM, "@Ada how are the two tickets?")
-    await stage.until("the attempt", _has("delivery.attempted@1", "delivery:reply:10:104"))
+    lost = Fault(tool="post_message", call=next_post, kind=FaultKind.TIMEOUT_AFTER)
+    stage.team.faults = _from_now(stage, lost)
+    stage.say(400, SAM, "@Ada how are the two tickets?")
+    await stage.until("the attempt", _has("delivery.attempted@1", "delivery:reply:10:400"))
     await asyncio.wait_for(stage.team.until(lambda: _is_posted(stage, "Both tickets")), 10.0)
 
     tell("09:41  …and in this moment the watcher is killed (kill -9).")
     await stage.kill_watcher()
     stage.read()
 
-    tell(
-        "09:42  It's started again. What was being posted is unknown now: it looks before it acts."
-    )
+    tell("09:42  It's started again. Was the answer posted? Nobody knows, so it looks.")
     await stage.start_watcher()
-    await stage.until("the proof", _has("delivery.delivered@1", "delivery:reply:10:104"))
+    await stage.until("the proof", _has("delivery.delivered@1", "delivery:reply:10:400"))
 
     tell("09:50  Sam asks for a larger change, and thinks better of it.")
-    stage.say(105, SAM, "@Ada please rewrite the code in parser.py")
-    await stage.until("the run", _has("turn.spawned@1", "turn:mention:10:105"))
-    stage.say(106, SAM, "@Ada stop please", parent_id=105)
-    await stage.until("the end of the run", _has("turn.cancelled@1", "turn:mention:10:105"))
+    stage.say(500, SAM, "@Ada please rewrite the code in parser.py")
+    await stage.until("the run", _has("turn.spawned@1", "turn:mention:10:500"))
+    stage.say(600, SAM, "@Ada stop please", parent_id=500)
+    await stage.until("the end of the run", _has("turn.cancelled@1", "turn:mention:10:500"))
 
     tell("17:00  The day is over. The watcher is asked to stop.")
     await stage.until("quiet", _is_quiet)
@@ -107,4 +104,4 @@ def _from_now(stage: Stage, fault: Fault) -> FaultPlan:
 
 
 def _is_posted(stage: Stage, beginning: str) -> bool:
-    return any(post.content.startswith(beginning) for post in stage.team.world.posts)
+    return any(post["content"].startswith(beginning) for post in stage.team.world.posts)

@@ -2,36 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from ov_es_adapters.team.written import PostRecord
 from ov_es_domain.delivery.events import DeliveryDelivered, DeliveryPlanned
-from ov_es_domain.identity import Identifier
 from ov_es_domain.recorded import Recorded
 from ov_es_projections.audit import AuditReport, audit
-
-
-class Post(Protocol):
-    """A message of ours that the server shows."""
-
-    @property
-    def message_id(self) -> Identifier:
-        """Its id."""
-        ...
-
-    @property
-    def channel_id(self) -> Identifier:
-        """Its channel."""
-        ...
-
-    @property
-    def parent_id(self) -> Identifier | None:
-        """Its thread's root; None at top level."""
-        ...
-
-    @property
-    def content(self) -> str:
-        """Its text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +49,7 @@ class Proof:
         return [*said, *self.differences]
 
 
-def prove(events: Sequence[Recorded], posts: Sequence[Post]) -> Proof:
+def prove(events: Sequence[Recorded], posts: Sequence[PostRecord]) -> Proof:
     """Compare the deliveries of the log with the posts of the server, one for one."""
     plans: dict[str, DeliveryPlanned] = {}
     proven: dict[str, str] = {}
@@ -89,19 +64,19 @@ def prove(events: Sequence[Recorded], posts: Sequence[Post]) -> Proof:
     by_message = {message: key for key, message in proven.items()}
     shown = [
         {
-            "channel_id": post.channel_id,
-            "parent_id": post.parent_id,
-            "content": post.content,
-            "delivery": by_message.get(str(post.message_id), "").removeprefix("delivery:"),
+            "channel_id": post["channel_id"],
+            "parent_id": post["parent_id"],
+            "content": post["content"],
+            "delivery": by_message.get(str(post["id"]), "").removeprefix("delivery:"),
         }
         for post in posts
     ]
     differences = [
-        f"“{post.content[:60]}” is on the server, and no delivery of the log is it"
+        f"“{post['content'][:60]}” is on the server, and no delivery of the log is it"
         for post in posts
-        if str(post.message_id) not in by_message
+        if str(post["id"]) not in by_message
     ]
-    there = {str(post.message_id) for post in posts}
+    there = {str(post["id"]) for post in posts}
     differences += [
         f"{key} counts as delivered, and message {message} isn't on the server"
         for key, message in proven.items()

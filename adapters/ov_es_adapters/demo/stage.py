@@ -1,4 +1,4 @@
-"""What the day is played on: a team server on loopback, and the real watcher as a child process."""
+"""What the day is played on: a team server on loopback, and the watcher as a child process."""
 
 import asyncio
 import contextlib

@@ -115,10 +115,18 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
         return StandsDown(reason="stand-down", rule="TH-7")
     if by_agent and thread.agent_turns >= agent_turns_max:
         return Refused(reason="agent-turns-used-up", rule="LUP-02")
+    if thread.is_cancelled and _is_older(arrival.source, thread.cancelled_by):
+        return Refused(reason="older-than-the-stand-down", rule="TH-11")
     if not arrival.text:
         return Refused(reason="empty-message", rule="WS-9")
     reason = "addressed" if names.audience is Audience.US else "woken"
     return Admitted(reason=reason, rule="TH-1")
+
+
+def _is_older(source: str, other: str | None) -> bool:
+    """Tell whether one message is older than another: the backend counts them upwards."""
+    mine, theirs = source.rpartition(":")[2], (other or "").rpartition(":")[2]
+    return mine.isdigit() and theirs.isdigit() and int(mine) < int(theirs)
 
 
 def _is_own(arrival: Arrival, ourselves: Ourselves) -> bool:

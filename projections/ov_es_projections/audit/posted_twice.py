@@ -39,7 +39,8 @@ class PostedTwice:
             return
         place = f"{plan.target.channel_id}:{plan.target.parent_id}"
         cause = (plan.source, plan.purpose.value, plan.turn or "")
-        words = (plan.source, place, " ".join(plan.content.split()))
+        # Another turn of the same source is another request, and may honestly end in the same words.
+        words = (plan.turn or plan.source, place, " ".join(plan.content.split()))
         earlier = self._by_cause.setdefault(cause, event.key)
         if earlier != event.key and plan.purpose.value != "blocker":
             yield self._finding(event, f"{plan.source} has its {cause[1]} already: {earlier}")
