@@ -55,7 +55,7 @@ def _json(value: object, status: int = 200) -> Response:
 
 
 def _say(team: LiveTeam, body: object) -> object:
-    known = ("person", "channel_id", "parent_id", "content")
+    known = ("person", "channel_id", "parent_id", "content", "wake")
     fields = Fields(body, "the body", known, "a message")
     return {
         "message": team.say(
@@ -63,6 +63,7 @@ def _say(team: LiveTeam, body: object) -> object:
             person=_id(body, "person"),
             channel_id=_id(body, "channel_id"),
             parent_id=_optional_id(body, "parent_id"),
+            wake=[str(who) for who in fields.list("wake")],
         )
     }
 

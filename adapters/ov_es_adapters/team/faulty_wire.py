@@ -66,7 +66,9 @@ class FaultyWire:
                 await self._say_nothing(scope, receive)
             case FaultKind.LATE:
                 await self._be_late(fault.by or 0.0)
-                await self._inner(scope, _replaying(body, None), send)
+                # What hasn't arrived when the server stops never does.
+                if not self._stopping.is_set():
+                    await self._inner(scope, _replaying(body, None), send)
             case FaultKind.HTTP:
                 status = fault.status or 500
                 await PlainTextResponse(f"status {status}", status)(scope, receive, send)

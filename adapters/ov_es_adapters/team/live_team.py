@@ -6,7 +6,7 @@ Agents change it over MCP, people over the control door; both end here.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar, cast
 
 from ov_es_adapters.daemon.settings import AgentIdentity
@@ -112,17 +112,24 @@ class LiveTeam:
         person: Identifier,
         channel_id: Identifier,
         parent_id: Identifier | None = None,
+        wake: Collection[str] = (),
     ) -> Mapping[str, object]:
         """Let a person post a message, tell the agents that it mentions, and return it.
 
+        Backends also wake agents that a message doesn't name, such as those of its thread: `wake`
+        holds their identifiers.
+
         Raises: BadInputError, StoreUnavailableError.
         """
+        for who in wake:
+            if self._agent_called(who) is None:
+                raise BadInputError(f"there is no agent {who!r}")
         message_id = self._change(
             lambda world, now: world.say(
                 content, person=person, channel_id=channel_id, parent_id=parent_id, now=now
             )
         )
-        self._tell_mentioned(message_id)
+        self._tell_mentioned(message_id, wake)
         return self._world.message(message_id)
 
     def assign(self, ticket_id: Identifier, agent_id: Identifier | None) -> Mapping[str, object]:
@@ -255,10 +262,11 @@ class LiveTeam:
         owner = self._world.ticket(ticket_id)["agent_id"]
         return next((each for each in self._world.agents if each.id == owner), None)
 
-    def _tell_mentioned(self, message_id: Identifier) -> None:
+    def _tell_mentioned(self, message_id: Identifier, wake: Collection[str] = ()) -> None:
         frame = mention_frame(self._world, message_id)
-        for agent in self._world.mentioned(message_id):
-            self._push(frame, agent.identifier)
+        mentioned = [agent.identifier for agent in self._world.mentioned(message_id)]
+        for who in dict.fromkeys([*mentioned, *wake]):
+            self._push(frame, who)
 
     def _tell_of_ticket(self, kind: ArrivalKind, ticket_id: Identifier, agent: Agent) -> None:
         self._push(ticket_frame(self._world, kind, ticket_id), agent.identifier)
