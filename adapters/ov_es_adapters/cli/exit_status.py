@@ -22,6 +22,8 @@ class ExitStatus(IntEnum):
     BAD_CALL = 2
     NOT_CONFIGURED = 3
     STORE = 4
+    DEFECT = 70
+    """Something that nobody foresaw; OV_ES_TRACEBACK=1 shows where."""
     INTERRUPTED = 130
     TERMINATED = 143
 

@@ -152,6 +152,14 @@ def main() -> None:
         # Whoever read our output has enough; nothing else may be written to it at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(int(ExitStatus.DONE))
+    except Exception as defect:  # noqa: BLE001 - the outermost place: a traceback helps nobody here
+        kind = f"{type(defect).__module__}.{type(defect).__qualname__}"
+        click.echo(
+            f"Error: this is a defect of ov-es, please report it: {kind}: {defect}", err=True
+        )
+        if os.environ.get("OV_ES_TRACEBACK"):
+            raise
+        sys.exit(int(ExitStatus.DEFECT))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import cast
@@ -43,10 +43,15 @@ class Stage:
     """The team, the watcher, and the log that it writes."""
 
     def __init__(
-        self, home: Path, server: LocalTeamServer, show: Callable[[Recorded], None]
+        self,
+        home: Path,
+        server: LocalTeamServer,
+        show: Callable[[Recorded], None],
+        playbook: Path | None = None,
     ) -> None:
-        """`show` is told each event as it appears in the log."""
+        """`show` is told each event as it appears in the log; `playbook` may be another one."""
         self.home = home
+        self._playbook = playbook
         self._server = server
         self._show = show
         self._watcher: Process | None = None
@@ -81,7 +86,7 @@ class Stage:
 
     # --- the watcher -----------------------------------------------------------------------------
 
-    async def start_watcher(self) -> None:
+    async def start_watcher(self, *options: str) -> Process:
         """Start `ov-es watch` as a process of its own."""
         with as_file(files("ov_es_adapters.demo")) as folder:
             self._watcher = await asyncio.create_subprocess_exec(
@@ -99,14 +104,16 @@ class Stage:
                 "--runtime",
                 "scripted",
                 "--playbook",
-                str(folder / "playbook.json"),
+                str(self._playbook or folder / "playbook.json"),
                 "--recordings",
                 str(folder / "recordings"),
+                *options,
                 stdin=DEVNULL,
                 stdout=DEVNULL,
                 stderr=DEVNULL,
                 env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             )
+        return self._watcher
 
     async def kill_watcher(self) -> None:
         """End it as a power cut would: no signal handler runs, nothing is tidied up."""
@@ -169,10 +176,17 @@ class Stage:
 
 
 @contextlib.asynccontextmanager
-async def set_stage(home: Path, show: Callable[[Recorded], None]) -> AsyncIterator[Stage]:
+async def set_stage(
+    home: Path,
+    show: Callable[[Recorded], None],
+    *,
+    team: Mapping[str, object] | None = None,
+    playbook: Path | None = None,
+) -> AsyncIterator[Stage]:
     """Make the workspace, start the team server, connect the agent."""
     await asyncio.to_thread(make_workspace, home / "workspace")
-    world = local_world(demo_team(), AgentIdentity(identifier=AGENT, name="Ada", id=7))
+    agent = AgentIdentity(identifier=AGENT, name="Ada", id=7)
+    world = local_world(demo_team() if team is None else team, agent)
     async with LocalTeamServer(world) as server:
         connection = Connection(
             agent=AGENT,
@@ -183,7 +197,7 @@ async def set_stage(home: Path, show: Callable[[Recorded], None]) -> AsyncIterat
             runtime="scripted",
         )
         save_connection(home, connection)
-        stage = Stage(home, server, show)
+        stage = Stage(home, server, show, playbook)
         try:
             yield stage
         finally:

@@ -39,7 +39,7 @@ class PostedTwice:
             return
         place = f"{plan.target.channel_id}:{plan.target.parent_id}"
         cause = (plan.source, plan.purpose.value, plan.turn or "")
-        # Another turn of the same source is another request, and may honestly end in the same words.
+        # Another turn of the same source is another request, and may end in the same words.
         words = (plan.turn or plan.source, place, " ".join(plan.content.split()))
         earlier = self._by_cause.setdefault(cause, event.key)
         if earlier != event.key and plan.purpose.value != "blocker":
