@@ -39,7 +39,7 @@ def test_the_rows_are_in_the_states_of_their_aggregates(book: Book) -> None:
         if book.state(key).state == "interrupted" and not book.state(key).stop.resumes
     }
     assert turns.keys() == open_turns - waiting_for_a_person
-    assert turns == {key: book.state(key).state for key in turns}
+    assert turns == {key: book.state(str(key)).state for key in turns}
     assert tickets == states(book, "ticket")
     assert deliveries == states(book, "delivery")
     assert watches == states(book, "watch")

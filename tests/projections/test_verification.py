@@ -1,6 +1,7 @@
 """Recorded decisions are made again, and those that would come out otherwise are named."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -87,7 +88,7 @@ def test_a_rule_that_would_refuse_today_is_a_difference(monkeypatch: pytest.Monk
         del aggregate, command
         raise CommandRefusedError("not on Sundays")
 
-    today: Lifecycle[object] = replace(LIFECYCLES["ticket"], decide=refuse)
+    today: Lifecycle[Any] = replace(LIFECYCLES["ticket"], decide=refuse)
     book = a_day()
     monkeypatch.setitem(LIFECYCLES, "ticket", today)
 

@@ -55,7 +55,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     from ov_es_adapters.cli.output import event_data, event_line, print_json_line  # noqa: PLC0415
 
     is_wanted = _filter(aggregate, kind, correlation)
-    with reading(options, agent) as log:
+    with reading(options, agent, events_alone=True) as log:
         after = 0 if since is None else position_at(since, log.stream())
         found = _events(log, after, aggregate, follow=follow)
         shown = 0

@@ -67,12 +67,32 @@ def _logs(home: Path) -> Sequence[Path]:
 
 
 @contextmanager
-def reading(options: "GlobalOptions", agent: str | None) -> "Generator[EventLog]":
-    """Open the log so that nothing of it can change, beside whoever writes it."""
+def reading(
+    options: "GlobalOptions", agent: str | None, *, events_alone: bool = False
+) -> "Generator[EventLog]":
+    """Open the log so that nothing of it can change, beside whoever writes it.
+
+    `events_alone`: no projection is read, so a log of another version will do.
+    """
     from ov_es_adapters.event_log.open_log import open_log  # noqa: PLC0415 - slow to load
 
     with closing(open_log(store_url(options, agent), create=False, read_only=True)) as log:
+        if not events_alone:
+            _check_projections(log)
         yield log
+
+
+def _check_projections(log: "EventLog") -> None:
+    """Refuse to read rows that another version has written: what they mean may have changed."""
+    from ov_es_projections.inline import INLINE  # noqa: PLC0415 - slow to load
+    from ov_es_projections.story import TRACKED  # noqa: PLC0415 - likewise
+
+    stored = {str(row["name"]): row["version"] for row in log.select("projections")}
+    others = [each.name for each in (*INLINE, *TRACKED) if stored.get(each.name) != each.version]
+    if others:
+        raise NotConfiguredError(
+            f"another version of ov-es has written {', '.join(others)}: run `ov-es rebuild`"
+        )
 
 
 @contextmanager

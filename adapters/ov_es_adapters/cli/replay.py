@@ -54,13 +54,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if options is None:
         raise AssertionError("the group makes the options")
     if not verify and against is None:
-        with reading(options, agent) as log:
+        with reading(options, agent, events_alone=show in {None, "queue"}) as log:
             _show(log, to, show, as_json=as_json, is_quiet=options.verbosity < 0)
         return
     if show is not None or to is not None:
         raise BadInputError("--to and --show go with a replay that shows the state, not --verify")
     if against is None:
-        with reading(options, agent) as log:
+        with reading(options, agent, events_alone=True) as log:
             told = verified(log, is_quiet=options.verbosity < 0)
     else:
         told = _verified_by(against, store_url(options, agent), verbosity=options.verbosity)
