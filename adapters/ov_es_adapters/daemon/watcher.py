@@ -18,7 +18,11 @@ from ov_es_adapters.daemon.redacting import RedactingTools
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.daemon.settlement import Settlement
 from ov_es_adapters.daemon.world import World
-from ov_es_adapters.errors import PeerRefusedError
+from ov_es_adapters.errors import (
+    PeerRefusedError,
+    StoreLockedError,
+    StoreUnavailableError,
+)
 from ov_es_adapters.event_log.log import Fence
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.mcp.team_reading import posted_id
@@ -45,6 +49,7 @@ from ov_es_domain.watch.commands import (
 
 _LOGGER = getLogger("ov_es.watcher")
 PROGRAM = "ov-es"
+_REPORT_SECONDS = 30.0
 
 
 def _no_roots() -> Collection[str]:
@@ -142,6 +147,7 @@ class Watcher:
                     tasks.create_task(self._pump.run(tasks)),
                     tasks.create_task(self._close_tickets()),
                     tasks.create_task(self._obey()),
+                    tasks.create_task(self._keep_reports_fresh()),
                 ]
                 self._to_close.set()
                 self._reconciliation.request("start")
@@ -186,6 +192,15 @@ class Watcher:
 
     def _is_done(self) -> bool:
         return self._dispatcher.is_idle and self._pump.is_idle and not self._closing.waiting()
+
+    async def _keep_reports_fresh(self) -> None:
+        """Fold what only reports read now and then, so that they have little to catch up."""
+        while True:
+            await asyncio.sleep(_REPORT_SECONDS)
+            try:
+                self._world.log.catch_up()
+            except (StoreLockedError, StoreUnavailableError) as error:
+                _LOGGER.info("the reports aren't folded now: %s", error)
 
     async def _obey(self) -> None:
         while True:
