@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ov_es_adapters.errors import BadInputError, NotConfiguredError
 from ov_es_adapters.event_log.log import EventLog
-from ov_es_adapters.event_log.recorder_log import RecorderLog
+from ov_es_adapters.event_log.recorder_log import RecorderLog, Store
 from ov_es_projections.inline import INLINE
 from ov_es_projections.projection import Projection
 from ov_es_projections.story import TRACKED
@@ -44,7 +44,7 @@ def open_log(
         from ov_es_adapters.event_log.sqlite_log import SqliteStore  # noqa: PLC0415 - slow to load
 
         path = sqlite_path(url)
-        if path is not None and not create and not path.exists():
+        if path is not None and (read_only or not create) and not path.exists():
             raise NotConfiguredError(f"there is no log at {path}; `ov-es watch` makes one")
         log = RecorderLog(
             SqliteStore(path, is_read_only=read_only),
@@ -53,10 +53,8 @@ def open_log(
             has_gaps=False,
         )
     elif url.startswith(POSTGRES_PREFIXES):
-        from ov_es_adapters.event_log.postgres_log import PostgresStore  # noqa: PLC0415 - likewise
-
         log = RecorderLog(
-            PostgresStore(url, create=create and not read_only),
+            _postgres_store(url, create=create, read_only=read_only),
             inline=inline,
             tracked=tracked,
             has_gaps=True,
@@ -72,3 +70,13 @@ def open_log(
         log.close()
         raise
     return log
+
+
+def _postgres_store(url: str, *, create: bool, read_only: bool) -> Store:
+    try:
+        from ov_es_adapters.event_log.postgres_log import PostgresStore  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise NotConfiguredError(
+            "a log on PostgreSQL needs its driver: install `ov-es[postgres]`"
+        ) from error
+    return PostgresStore(url, create=create, is_read_only=read_only)

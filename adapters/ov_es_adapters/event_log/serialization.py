@@ -6,7 +6,7 @@ the fields that the event repeats, which is most of them.
 
 import dataclasses
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -34,16 +34,20 @@ class Envelope(msgspec.Struct, Generic[Body], omit_defaults=True):
 
 
 _encode: Callable[[object], bytes] = msgspec.json.Encoder().encode
+_fields: dict[str, tuple[str, ...]] = {}
 _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
 _raw_decoder: msgspec.json.Decoder[Envelope[msgspec.Raw]] = msgspec.json.Decoder(
     Envelope[msgspec.Raw]
 )
 
 
-@cache
-def _fields_of(command: type[Command]) -> tuple[str, ...]:
+def _fields_of(kind: type[Command]) -> tuple[str, ...]:
     """Return a command's fields; all commands are dataclasses, by their decorator."""
-    return tuple(field.name for field in dataclasses.fields(cast(Any, command)))
+    known = _fields.get(kind.NAME)
+    if known is None:
+        known = tuple(field.name for field in dataclasses.fields(cast(Any, kind)))
+        _fields[kind.NAME] = known
+    return known
 
 
 def encode(event: NewEvent) -> bytes:
