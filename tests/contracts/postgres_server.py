@@ -14,7 +14,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 import psycopg
@@ -32,16 +32,19 @@ def _binaries() -> Path:
 class PostgresServer:
     """One server on a Unix socket, without a network port."""
 
-    def __enter__(self) -> "PostgresServer":
+    def __enter__(self) -> Self:
+        """Make a cluster and wait until it answers."""
         self._binaries = _binaries()
         self._user: dict[str, Any] = {}
         # Short, since a socket's path may have some hundred bytes only.
-        self.folder = Path(tempfile.mkdtemp(prefix="ov-es-pg-", dir="/tmp"))  # noqa: S108 - private
+        self.folder = Path(tempfile.mkdtemp(prefix="ov-es-pg-", dir="/tmp"))
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
             self._user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        self._run("initdb", "-A", "trust", "-E", "utf8", "-U", "postgres", "--no-sync", "-D", "data")
+        self._run(
+            "initdb", "-A", "trust", "-E", "utf8", "-U", "postgres", "--no-sync", "-D", "data"
+        )
         settings = [
             "listen_addresses=",
             f"unix_socket_directories={self.folder}",
@@ -86,6 +89,7 @@ class PostgresServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Stop it, and leave nothing behind."""
         self._process.send_signal(signal.SIGINT)
         self._process.wait(30)
         shutil.rmtree(self.folder)

@@ -228,13 +228,22 @@ class RecorderLog:
     # --- projections -----------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Make what is missing, and rebuild inline projections whose version has changed."""
+        """Make what is missing, and rebuild inline projections whose version has changed.
+
+        An opening that finds all in order only reads, and so never waits for a writer.
+        """
+        everything = (*self.inline, *self.tracked)
+        with self.store.transaction(commit=False) as cursor:
+            cursor.execute(*self.store.dialect.is_there(PROJECTIONS_TABLE))
+            known = self._versions(cursor) if cursor.fetchone() else {}
+        if known and all(known.get(each.name) == each.version for each in everything):
+            return
         with self.store.transaction(commit=True) as cursor:
             for table in (PROJECTIONS_TABLE, FENCES_TABLE):
                 for statement in self.store.dialect.create(table):
                     cursor.execute(statement)
             known = self._versions(cursor)
-            stale = [p for p in (*self.inline, *self.tracked) if known.get(p.name) != p.version]
+            stale = [each for each in everything if known.get(each.name) != each.version]
             for projection in stale:
                 self._reset(cursor, projection)
             inline = [projection for projection in stale if projection in self.inline]
@@ -289,20 +298,32 @@ class RecorderLog:
 
     def catch_up(self, progress: Progress | None = None) -> int:
         """Fold tracked projections up to the head, each page with its checkpoint."""
-        folded = 0
+        folded, behind = 0, self.lag()
         for projection in self.tracked:
-            last = self._checkpoints().get(projection.name, 0)
-            while True:
-                page = self.store.rows(last + 1, _PAGE)
-                if not page:
-                    break
-                with self.store.transaction(commit=True) as cursor:
-                    last = self._fold(cursor, [projection], (decode(*row) for row in page), None)
-                    self._checkpoint(cursor, projection, last)
-                folded += len(page)
-                if progress is not None:
+            while behind[projection.name] > 0:
+                page, last = self._fold_page(projection)
+                folded += page
+                if progress is not None and page:
                     progress(last)
+                if page < _PAGE:
+                    break
         return folded
+
+    def _fold_page(self, projection: Projection) -> tuple[int, int]:
+        """Fold one page; the checkpoint is read in its transaction, since others may fold too."""
+        with self.store.transaction(commit=True) as cursor:
+            mark = self.store.dialect.placeholder
+            cursor.execute(
+                f'SELECT "position" FROM "projections" WHERE "name" = {mark}',  # noqa: S608 - own names
+                [projection.name],
+            )
+            found = cursor.fetchone()
+            last = int(found[0]) if found else 0
+            page = self.store.rows(last + 1, _PAGE, None, cursor)
+            if page:
+                last = self._fold(cursor, [projection], (decode(*row) for row in page), None)
+                self._checkpoint(cursor, projection, last)
+            return len(page), last
 
     def lag(self) -> dict[str, int]:
         """Return how many events each projection is behind; inline ones never are."""

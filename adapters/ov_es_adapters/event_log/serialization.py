@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
-from ov_es_adapters.errors import CorruptLogError
+from ov_es_adapters.errors import CorruptLogError, StoreError
 from ov_es_adapters.event_log.upcasts import UPCASTS, upcast
 from ov_es_domain import catalogue
 from ov_es_domain.lifecycle import COMMANDS, EVENTS, Command, Event
@@ -51,11 +51,29 @@ def _fields_of(kind: type[Command]) -> tuple[str, ...]:
 
 
 def encode(event: NewEvent) -> bytes:
-    """Return the state of a new event."""
-    cmd = _NO_COMMAND if event.command is None else _encode_command(event.command, event.body)
-    return _encode(
-        Envelope(at=event.at, cause=event.cause, corr=event.correlation, data=event.body, cmd=cmd)
+    """Return the state of a new event.
+
+    What is written once has to be readable for ever, so it's read back first: types aren't
+    checked where events are made, and JSON has no infinite numbers.
+
+    Raises: StoreError when it can't be read back; that is a mistake in the program.
+    """
+    body = event.body
+    cmd = _NO_COMMAND if event.command is None else _encode_command(event.command, body)
+    state = _encode(
+        Envelope(at=event.at, cause=event.cause, corr=event.correlation, data=body, cmd=cmd)
     )
+    decoder = _decoders.get(body.TOPIC) or _decoder(body.TOPIC)
+    try:
+        if decoder is None:
+            raise StoreError(f"{body.TOPIC} isn't declared, and nothing was written")
+        decoder.decode(state)
+    except msgspec.DecodeError as error:
+        raise StoreError(
+            f"{event.reference}, {body.TOPIC}, couldn't be read back, and nothing was written:"
+            f" {error}"
+        ) from error
+    return state
 
 
 def _encode_command(command: Command, body: Event) -> msgspec.Raw:

@@ -45,6 +45,7 @@ class Dialect:
 
     placeholder: str
     type_column: int
+    catalogue: str
     _statements: dict[object, str] = field(default_factory=dict[object, str], compare=False)
 
     def create(self, table: Table) -> list[str]:
@@ -60,6 +61,10 @@ class Dialect:
             over = ", ".join(f'"{column}"' for column in columns_of)
             made.append(f'CREATE INDEX IF NOT EXISTS "{name}" ON "{table.name}" ({over})')
         return made
+
+    def is_there(self, table: Table) -> Statement:
+        """Return the question whether a table is there: it's answered by a row, or by none."""
+        return self.catalogue, [table.name]
 
     def change(self, table: Table, change: RowChange) -> Statement:
         """Return the statement that makes a row change."""
@@ -122,8 +127,10 @@ class Dialect:
         return said + (f" LIMIT {int(limit)}" if limit is not None else ""), values
 
 
-SQLITE = Dialect("?", 0)
-POSTGRES = Dialect("%s", 1)
+SQLITE = Dialect("?", 0, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+POSTGRES = Dialect(
+    "%s", 1, "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = %s"
+)
 
 
 def tables_of(projections: tuple[Projection, ...]) -> Mapping[str, Table]:
