@@ -44,22 +44,28 @@ def _of_signal(events: Sequence[Recorded], history: History) -> Recorded:
     accepted = last_of(events, (s.SignalAccepted,))
     if accepted is None or not isinstance(accepted.body, s.SignalAccepted):
         return events[-1]
-    key = turn_key(accepted.body.arrival.source, accepted.body.generation)
+    source = accepted.body.arrival.source
+    ticket = history.load(source)
+    if ticket:
+        return _of_ticket(ticket, history)
+    key = turn_key(source, accepted.body.generation)
     turn = history.load(key)
-    if turn:
-        return _of_turn(key, turn, history)
-    # It may have brought a ticket that never got as far as a turn.
-    ticket = history.load(accepted.body.arrival.source)
-    return _of_ticket(ticket, history) if ticket else accepted
+    return _of_turn(key, turn, history) if turn else accepted
 
 
 def _of_ticket(events: Sequence[Recorded], history: History) -> Recorded:
-    """The cycle that began last decides, if it came to a turn."""
+    """The cycle that began last decides: by its report, else by its turn, else by itself.
+
+    A report may go out although the turn came to nothing: the ticket was found done (DL-17).
+    """
     for event in reversed(events):
         match event.body:
             case k.TicketSeen():
                 break
-            case k.TicketQueued(turn=turn):
+            case k.TicketQueued(turn=turn, report=report):
+                answer = history.load(delivery_key(report or ""))
+                if last_of(answer, (d.DeliveryPlanned,)) is not None:
+                    return answer[-1]
                 return _of_turn(turn, history.load(turn), history)
             case _:
                 continue

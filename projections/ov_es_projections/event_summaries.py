@@ -75,9 +75,7 @@ def _proven(e: d.DeliveryDelivered) -> str:
 
 
 _WORDS: dict[type[Event], Callable[[Any], str]] = {
-    s.SignalAccepted: lambda e: (
-        f"accepted {arrival_words(e.arrival)}: {e.reason} ({e.rule}), turn {e.generation}"
-    ),
+    s.SignalAccepted: lambda e: f"accepted {arrival_words(e.arrival)}: {e.reason} ({e.rule})",
     s.SignalSuppressed: lambda e: (
         f"suppressed {arrival_words(e.arrival)}: {e.reason} ({e.rule}), it repeats {e.repeats}"
     ),

@@ -1,6 +1,6 @@
 """What looks like the subject, and isn't it: for whoever suspects that something came twice."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -33,16 +33,18 @@ class Sibling:
 
 
 def siblings(
-    source: str, delivery: str | None, chain: set[int], history: History
+    source: str, delivery: str | None, chain: Sequence[Recorded], history: History
 ) -> list[Sibling]:
     """Return what shares the source, the words or the place, without what the chain has."""
     found: dict[int, Sibling] = {}
+    positions = {event.position for event in chain}
+    turns = {event.key for event in chain if event.key.startswith("turn:")}
     for relation, event in (
         *_same_source(source, history),
         *_same_words(delivery, history),
         *_same_arrivals(source, history),
     ):
-        is_subject = event.key == delivery or event.position in chain
+        is_subject = event.key == delivery or event.key in turns or event.position in positions
         if not is_subject and event.position not in found:
             found[event.position] = Sibling(
                 key=event.key,

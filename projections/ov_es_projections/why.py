@@ -12,12 +12,14 @@ from ov_es_domain.identity import parse_key
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.signal.events import SignalSuppressed
 from ov_es_domain.ticket.events import TicketSeen
+from ov_es_domain.turn.events import TurnBlocked, TurnFailed, TurnSucceeded, TurnTimedOut
 from ov_es_projections.decisive import decisive_event
 from ov_es_projections.event_summaries import summary
 from ov_es_projections.history import History
 from ov_es_projections.likeness import Sibling, siblings, source_of
 from ov_es_projections.outcomes import cancelling_event, outcome, plan_of
 
+_TURN_ENDS = (TurnSucceeded, TurnFailed, TurnTimedOut, TurnBlocked)
 STEPS_MAX = 10_000
 """More events than any chain has; a log whose causes go in circles ends here."""
 
@@ -49,12 +51,11 @@ def explain(key: str, history: History) -> Explanation:
     events = _chain(key, decisive, history)
     delivery = decisive.key if parse_key(decisive.key).type == "delivery" else None
     source = _source(key, events, history)
-    chain = {event.position for event in events}
     return Explanation(
         subject=key,
         outcome=outcome(decisive, history),
         chain=tuple(_link(event) for event in events),
-        siblings=() if source is None else tuple(siblings(source, delivery, chain, history)),
+        siblings=() if source is None else tuple(siblings(source, delivery, events, history)),
     )
 
 
@@ -109,10 +110,14 @@ def _own_beginning(key: str, history: History) -> Sequence[Recorded]:
 
 
 def _read_by(decisive: Recorded, history: History) -> Iterable[Recorded]:
-    """Yield the events that a suppression rests on though they didn't cause it."""
+    """Yield the events that a decision rests on though they didn't cause it."""
+    plan = plan_of(decisive.key, history)
+    if plan is not None and plan.turn is not None:
+        # A ticket's report follows from the ticket; what it tells is what the run came to.
+        ended = [e for e in history.load(plan.turn) if e.position < decisive.position]
+        yield from [e for e in ended if isinstance(e.body, _TURN_ENDS)][-1:]
     match decisive.body:
         case DeliverySuppressed():
-            plan = plan_of(decisive.key, history)
             thread = None if plan is None else plan.thread
             stopped = cancelling_event(thread, decisive.position, history)
             if stopped is not None:

@@ -6,7 +6,7 @@ from tests.projections.histories import Book, a_day, report
 from ov_es_domain.delivery import commands as d
 from ov_es_domain.policy.evidence import MISSING_CHANGE
 from ov_es_domain.thread.commands import WakeThread
-from ov_es_domain.ticket.commands import BlockTicket, PauseTicket, SeeTicket
+from ov_es_domain.ticket.commands import BlockTicket, PauseTicket, ReleaseTicket, SeeTicket
 from ov_es_domain.turn import commands as t
 from ov_es_domain.turn.kinds import StopReason, Verdict
 from ov_es_projections.history import MemoryHistory
@@ -159,6 +159,51 @@ def test_a_ticket_is_explained_by_its_report() -> None:
 
     assert explanation.outcome.startswith("Posted as message 301 in channel 10")
     assert types(explanation)[0] == "signal.accepted@1"
+    assert "turn.succeeded@1" in types(explanation)
+    assert explanation.siblings == ()
+
+
+def test_dl_17_a_report_is_the_outcome_though_the_turn_came_to_nothing() -> None:
+    book = Book()
+    turn = book.ticket(5)
+    book.say(turn, t.ReleaseTurn(reason="already-in-review"))
+    book.say("ticket:1:5", ReleaseTicket(reason="already-in-review"), cause=book.last(turn))
+    delivery = "delivery:report:1:5:r1"
+    owed = book.state(delivery)
+    plan = d.PlanDelivery(
+        slot=owed.slot,
+        purpose=owed.purpose,
+        target=owed.target,
+        content="I've finished COR-5.",
+        source=owed.source,
+        source_at=owed.source_at,
+        turn=None,
+        ticket="ticket:1:5",
+        thread=None,
+    )
+    book.say(delivery, plan, cause=book.last("ticket:1:5"))
+    book.post(delivery, 601)
+
+    for subject in ("COR-5", "signal:ticket:1:5", "601"):
+        explanation = why(book, subject)
+        assert explanation.outcome.startswith("Posted as message 601 in channel 10")
+        assert {"turn.released@1", "ticket.released@1"} <= set(types(explanation))
+    assert "already-in-review (TK-22)" in why(book, turn).outcome
+
+
+def test_an_earlier_cycle_of_a_ticket_is_a_sibling() -> None:
+    book = Book()
+    first = book.ticket(5)
+    book.reported(first, 301)
+    book.reported(book.ticket(5), 302)
+
+    explanation = why(book, "COR-5")
+
+    assert explanation.outcome.startswith("Posted as message 302")
+    assert (first, "another turn of the same source") in [
+        (each.key, each.relation) for each in explanation.siblings
+    ]
+    assert "delivery:report:1:5:r1" in [each.key for each in explanation.siblings]
 
 
 def test_ev_22_a_run_without_evidence_is_told_with_the_blocker_that_people_got() -> None:
