@@ -60,7 +60,7 @@ def test_a_file_that_holds_something_else_is_an_error_that_names_it(
     path.write_bytes(content)
     path.chmod(0o600)
 
-    with pytest.raises(BadInputError, match="ada.connection.json"):
+    with pytest.raises(BadInputError, match=r"ada\.connection\.json"):
         load_connection(tmp_path, "ada")
 
 

@@ -100,7 +100,7 @@ def test_every_topic_belongs_to_one_aggregate_and_carries_a_version() -> None:
 
 
 def test_every_command_has_a_stable_name_and_a_docstring() -> None:
-    assert all(command.NAME == name for name, command in COMMANDS.items())
+    assert all(name == command.NAME for name, command in COMMANDS.items())
     assert all(command.__doc__ for command in COMMANDS.values())
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from queue_on_the_log import Item, QueueOnTheLog, Step  # noqa: E402 - test code beside this file
-from suites import load  # noqa: E402 - test code beside this file
+from queue_on_the_log import Item, QueueOnTheLog, Step
+from suites import load
 
 from ov_es_adapters.daemon.settings import AgentIdentity, WatchSettings
 from ov_es_adapters.errors import BadInputError

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import click
@@ -40,7 +40,7 @@ def command(ctx: click.Context, *, keep: str | None, as_json: bool) -> None:
 
 
 @contextlib.contextmanager
-def _home(keep: str | None) -> Iterator[Path]:
+def _home(keep: str | None) -> Generator[Path, None, None]:
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="ov-es-demo-") as folder:
             yield Path(folder)

@@ -152,7 +152,7 @@ def main() -> None:
         # Whoever read our output has enough; nothing else may be written to it at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(int(ExitStatus.DONE))
-    except Exception as defect:  # noqa: BLE001 - the outermost place: a traceback helps nobody here
+    except Exception as defect:
         kind = f"{type(defect).__module__}.{type(defect).__qualname__}"
         click.echo(
             f"Error: this is a defect of ov-es, please report it: {kind}: {defect}", err=True

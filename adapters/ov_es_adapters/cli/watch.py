@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ def store_url(options: GlobalOptions, home: Path, agent: str) -> str:
 
 
 @contextlib.contextmanager
-def _quiet_or_loud(verbosity: int) -> Iterator[None]:
+def _quiet_or_loud(verbosity: int) -> Generator[None, None, None]:
     levels = {-1: logging.ERROR, 0: logging.WARNING, 1: logging.INFO}
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))

@@ -1,6 +1,7 @@
 """What a watcher is told at its start, as one frozen value."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from ov_es_adapters.errors import BadInputError
 from ov_es_domain.identity import Identifier
@@ -56,8 +57,10 @@ class WatchSettings:
 
     def __post_init__(self) -> None:
         """Refuse what no watcher could run with (Q-108, MCP-102)."""
-        if not isinstance(self.concurrency, int) or isinstance(self.concurrency, bool):
-            raise BadInputError(f"concurrency is {self.concurrency!r}; it must be a whole number")
+        # Other files' values come in here, too, whatever the annotation says.
+        given = cast("object", self.concurrency)
+        if not isinstance(given, int) or isinstance(given, bool):
+            raise BadInputError(f"concurrency is {given!r}; it must be a whole number")
         if self.concurrency < 1:
             raise BadInputError(f"concurrency is {self.concurrency}; it must be 1 or more")
 

@@ -62,7 +62,7 @@ def prove(events: Sequence[Recorded], posts: Sequence[PostRecord]) -> Proof:
             case _:
                 continue
     by_message = {message: key for key, message in proven.items()}
-    shown = [
+    shown: list[dict[str, object]] = [
         {
             "channel_id": post["channel_id"],
             "parent_id": post["parent_id"],

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import cast
@@ -182,7 +182,7 @@ async def set_stage(
     *,
     team: Mapping[str, object] | None = None,
     playbook: Path | None = None,
-) -> AsyncIterator[Stage]:
+) -> AsyncGenerator[Stage, None]:
     """Make the workspace, start the team server, connect the agent."""
     await asyncio.to_thread(make_workspace, home / "workspace")
     agent = AgentIdentity(identifier=AGENT, name="Ada", id=7)

@@ -85,7 +85,6 @@ def read_frame(text: str | bytes, *, at: float, via: Via = Via.SOCKET) -> Arriva
             )
 
 
-
 def rejected_frame(reason: str, *, at: float) -> Arrival:
     """Return the arrival that stands for a frame that the socket couldn't take (WSK-06).
 

@@ -33,7 +33,7 @@ class DeliveryMachine(StateMachine):
 
     owe = states.UNPLANNED.to(states.OWED)
     plan = states.UNPLANNED.to(states.PLANNED) | states.OWED.to(states.PLANNED)
-    defer = states.PLANNED.to.itself()
+    defer = states.PLANNED.to(states.PLANNED)
     attempt = states.PLANNED.to(states.ATTEMPTING)
     deliver = (
         states.ATTEMPTING.to(states.DELIVERED)
@@ -43,7 +43,7 @@ class DeliveryMachine(StateMachine):
     )
     refuse = states.ATTEMPTING.to(states.PLANNED)
     lose = states.ATTEMPTING.to(states.UNKNOWN)
-    look = states.UNKNOWN.to.itself()
+    look = states.UNKNOWN.to(states.UNKNOWN)
     replan = (
         states.UNKNOWN.to(states.PLANNED)
         | states.ABANDONED.to(states.PLANNED)

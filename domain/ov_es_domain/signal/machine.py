@@ -26,19 +26,19 @@ class SignalMachine(StateMachine):
         states.UNSEEN.to(states.ACCEPTED)
         | states.REFUSED.to(states.ACCEPTED)
         | states.SUPPRESSED.to(states.ACCEPTED)
-        | states.ACCEPTED.to.itself()
+        | states.ACCEPTED.to(states.ACCEPTED)
     )
     suppress = (
         states.UNSEEN.to(states.SUPPRESSED)
-        | states.SUPPRESSED.to.itself()
-        | states.ACCEPTED.to.itself()
-        | states.REFUSED.to.itself()
+        | states.SUPPRESSED.to(states.SUPPRESSED)
+        | states.ACCEPTED.to(states.ACCEPTED)
+        | states.REFUSED.to(states.REFUSED)
     )
     refuse = (
         states.UNSEEN.to(states.REFUSED)
-        | states.REFUSED.to.itself()
-        | states.SUPPRESSED.to.itself()
-        | states.ACCEPTED.to.itself()
+        | states.REFUSED.to(states.REFUSED)
+        | states.SUPPRESSED.to(states.SUPPRESSED)
+        | states.ACCEPTED.to(states.ACCEPTED)
     )
 
 

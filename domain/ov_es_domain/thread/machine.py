@@ -21,16 +21,16 @@ class ThreadMachine(StateMachine):
 
     states = States.from_enum(ThreadState, initial=ThreadState.ACTIVE, use_enum_instance=True)
 
-    note_turn = states.ACTIVE.to.itself()
+    note_turn = states.ACTIVE.to(states.ACTIVE)
     stand_down = (
         states.ACTIVE.to(states.STOOD_DOWN)
         | states.REDIRECTED.to(states.STOOD_DOWN)
-        | states.STOOD_DOWN.to.itself()
+        | states.STOOD_DOWN.to(states.STOOD_DOWN)
     )
     redirect = (
         states.ACTIVE.to(states.REDIRECTED)
         | states.STOOD_DOWN.to(states.REDIRECTED)
-        | states.REDIRECTED.to.itself()
+        | states.REDIRECTED.to(states.REDIRECTED)
     )
     wake = states.STOOD_DOWN.to(states.ACTIVE) | states.REDIRECTED.to(states.ACTIVE)
 

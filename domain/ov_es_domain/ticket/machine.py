@@ -45,7 +45,7 @@ class TicketMachine(StateMachine):
         | states.SEEN.to(states.BLOCKED)
     )
     pause = states.WORKING.to(states.PAUSED) | states.QUEUED.to(states.PAUSED)
-    note_revision = states.PAUSED.to.itself() | states.REPORTED.to.itself()
+    note_revision = states.PAUSED.to(states.PAUSED) | states.REPORTED.to(states.REPORTED)
     release = (
         states.SEEN.to(states.RELEASED)
         | states.QUEUED.to(states.RELEASED)

@@ -20,12 +20,12 @@ class WatchMachine(StateMachine):
 
     states = States.from_enum(WatchState, initial=WatchState.IDLE, use_enum_instance=True)
 
-    begin = states.IDLE.to(states.HELD) | states.HELD.to.itself()
+    begin = states.IDLE.to(states.HELD) | states.HELD.to(states.HELD)
     end = states.HELD.to(states.IDLE)
-    note_connection = states.HELD.to.itself()
-    note_outage = states.HELD.to.itself()
-    note_agent = states.HELD.to.itself()
-    note_reconciliation = states.HELD.to.itself()
+    note_connection = states.HELD.to(states.HELD)
+    note_outage = states.HELD.to(states.HELD)
+    note_agent = states.HELD.to(states.HELD)
+    note_reconciliation = states.HELD.to(states.HELD)
 
 
 WATCH_TABLE = compile_table(WatchMachine, name="watch")

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ov_es_domain.delivery import events as d
+from ov_es_domain.lifecycle import Event
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.signal import events as s
 from ov_es_domain.turn import events as t
@@ -22,6 +23,32 @@ def percentile(values: list[float], share: float) -> float | None:
     return ranked[max(0, min(len(ranked) - 1, round(share * len(ranked) + 0.4999) - 1))]
 
 
+_STATES: dict[type[Event], str] = {
+    t.TurnQueued: "queued",
+    t.TurnRequeued: "queued",
+    t.TurnRetried: "queued",
+    t.TurnStarted: "running",
+    t.TurnRecovering: "recovering",
+    t.TurnInterrupted: "interrupted",
+    t.TurnSucceeded: "succeeded",
+    t.TurnFailed: "failed",
+    t.TurnTimedOut: "timed_out",
+    t.TurnBlocked: "blocked",
+    t.TurnCancelled: "cancelled",
+    t.TurnReleased: "released",
+    d.DeliveryOwed: "owed",
+    d.DeliveryPlanned: "planned",
+    d.DeliveryRefused: "planned",
+    d.DeliveryReplanned: "planned",
+    d.DeliveryAttempted: "attempting",
+    d.DeliveryLeftUnknown: "unknown",
+    d.DeliveryDelivered: "delivered",
+    d.DeliverySuppressed: "suppressed",
+    d.DeliveryAbandoned: "abandoned",
+}
+"""Event → the state that it leaves its aggregate in."""
+
+
 @dataclass(slots=True)
 class Figures:
     """Counts, folded one event at a time."""
@@ -29,17 +56,17 @@ class Figures:
     events: int = 0
     first_at: float | None = None
     last_at: float = 0.0
-    agents: set[str] = field(default_factory=set)
-    tickets: set[str] = field(default_factory=set)
-    turns: Counter[str] = field(default_factory=Counter)
-    deliveries: Counter[str] = field(default_factory=Counter)
-    suppressed: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    latencies: list[float] = field(default_factory=list)
+    agents: set[str] = field(default_factory=set[str])
+    tickets: set[str] = field(default_factory=set[str])
+    turns: Counter[str] = field(default_factory=Counter[str])
+    deliveries: Counter[str] = field(default_factory=Counter[str])
+    suppressed: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
+    latencies: list[float] = field(default_factory=list[float])
     """Seconds from a signal's acceptance to its reply."""
-    _accepted: dict[str, float] = field(default_factory=dict)
-    _replies: dict[str, str] = field(default_factory=dict)
-    _open: dict[str, str] = field(default_factory=dict)
+    _accepted: dict[str, float] = field(default_factory=dict[str, float])
+    _replies: dict[str, str] = field(default_factory=dict[str, str])
+    _open: dict[str, str] = field(default_factory=dict[str, str])
 
     def see(self, event: Recorded) -> None:
         """Count one event."""
@@ -70,30 +97,7 @@ class Figures:
         self._count_states(event, kind)
 
     def _count_states(self, event: Recorded, kind: str) -> None:
-        names = {
-            t.TurnQueued: "queued",
-            t.TurnRequeued: "queued",
-            t.TurnRetried: "queued",
-            t.TurnStarted: "running",
-            t.TurnRecovering: "recovering",
-            t.TurnInterrupted: "interrupted",
-            t.TurnSucceeded: "succeeded",
-            t.TurnFailed: "failed",
-            t.TurnTimedOut: "timed_out",
-            t.TurnBlocked: "blocked",
-            t.TurnCancelled: "cancelled",
-            t.TurnReleased: "released",
-            d.DeliveryOwed: "owed",
-            d.DeliveryPlanned: "planned",
-            d.DeliveryRefused: "planned",
-            d.DeliveryReplanned: "planned",
-            d.DeliveryAttempted: "attempting",
-            d.DeliveryLeftUnknown: "unknown",
-            d.DeliveryDelivered: "delivered",
-            d.DeliverySuppressed: "suppressed",
-            d.DeliveryAbandoned: "abandoned",
-        }
-        name = names.get(type(event.body))
+        name = _STATES.get(type(event.body))
         if name is None:
             return
         counts = self.turns if kind == "turn" else self.deliveries

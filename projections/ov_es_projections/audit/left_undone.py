@@ -23,8 +23,8 @@ class LeftUndone:
         "A promised message goes out within ten minutes; after an orderly stop no turn is left"
         " running."
     )
-    _deliveries: dict[str, Recorded] = field(default_factory=dict)
-    _running: dict[str, Recorded] = field(default_factory=dict)
+    _deliveries: dict[str, Recorded] = field(default_factory=dict[str, Recorded])
+    _running: dict[str, Recorded] = field(default_factory=dict[str, Recorded])
     _is_watched: bool = False
 
     def see(self, event: Recorded) -> Iterable[Finding]:

@@ -22,9 +22,9 @@ class LostWork:
         "An accepted signal leads to a turn in the same transaction, and a reply that succeeded"
         " to a delivery."
     )
-    _slots: dict[str, str] = field(default_factory=dict)
-    _turns_due: dict[str, Recorded] = field(default_factory=dict)
-    _deliveries_due: dict[str, Recorded] = field(default_factory=dict)
+    _slots: dict[str, str] = field(default_factory=dict[str, str])
+    _turns_due: dict[str, Recorded] = field(default_factory=dict[str, Recorded])
+    _deliveries_due: dict[str, Recorded] = field(default_factory=dict[str, Recorded])
 
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Open and close promises."""

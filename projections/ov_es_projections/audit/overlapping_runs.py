@@ -18,8 +18,8 @@ class OverlappingRuns:
     explanation: ClassVar[str] = (
         "A ticket and a worktree have one run at a time; replies have one in all."
     )
-    _queued: dict[str, t.TurnQueued] = field(default_factory=dict)
-    _holders: dict[str, str] = field(default_factory=dict)
+    _queued: dict[str, t.TurnQueued] = field(default_factory=dict[str, t.TurnQueued])
+    _holders: dict[str, str] = field(default_factory=dict[str, str])
 
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Take and give back what a run holds."""

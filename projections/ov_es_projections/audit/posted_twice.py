@@ -18,10 +18,14 @@ class PostedTwice:
         "One source gets one message of each purpose; a rendered message proves at most one"
         " delivery; the same words for the same source aren't said twice in one place."
     )
-    _plans: dict[str, e.DeliveryPlanned] = field(default_factory=dict)
-    _by_cause: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    _by_words: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    _by_proof: dict[str, str] = field(default_factory=dict)
+    _plans: dict[str, e.DeliveryPlanned] = field(default_factory=dict[str, e.DeliveryPlanned])
+    _by_cause: dict[tuple[str, str, str], str] = field(
+        default_factory=dict[tuple[str, str, str], str]
+    )
+    _by_words: dict[tuple[str, str, str], str] = field(
+        default_factory=dict[tuple[str, str, str], str]
+    )
+    _by_proof: dict[str, str] = field(default_factory=dict[str, str])
 
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Remember plans; compare what is delivered with all that was before."""

@@ -17,7 +17,7 @@ class StaleResult:
     explanation: ClassVar[str] = (
         "A success carries the execution id and attempt of the run that was started last."
     )
-    _holders: dict[str, tuple[str, int]] = field(default_factory=dict)
+    _holders: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
 
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Compare each success with its holder."""

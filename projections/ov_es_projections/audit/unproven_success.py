@@ -17,7 +17,7 @@ class UnprovenSuccess:
 
     rule: ClassVar[str] = "missing-evidence"
     explanation: ClassVar[str] = "Exit status 0 and prose prove nothing (EV-1, EV-22 to EV-25)."
-    _queued: dict[str, t.TurnQueued] = field(default_factory=dict)
+    _queued: dict[str, t.TurnQueued] = field(default_factory=dict[str, t.TurnQueued])
 
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Ask today's rules about each success."""

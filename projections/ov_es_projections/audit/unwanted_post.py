@@ -16,8 +16,8 @@ class UnwantedPost:
 
     rule: ClassVar[str] = "posted-into-stood-down-thread"
     explanation: ClassVar[str] = "No attempt begins while its thread is cancelled."
-    _cancelled: dict[str, int] = field(default_factory=dict)
-    _threads: dict[str, str] = field(default_factory=dict)
+    _cancelled: dict[str, int] = field(default_factory=dict[str, int])
+    _threads: dict[str, str] = field(default_factory=dict[str, str])
 
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Compare each attempt with the state of its thread."""

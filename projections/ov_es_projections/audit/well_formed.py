@@ -18,7 +18,7 @@ class WellFormed:
         "Each aggregate's events are numbered without gaps and follow its machine; each event's"
         " cause is in the log before it."
     )
-    _heads: dict[str, tuple[int, str]] = field(default_factory=dict)
+    _heads: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     _position: int = 0
 
     def see(self, event: Recorded) -> Iterable[Finding]:

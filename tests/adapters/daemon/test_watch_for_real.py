@@ -125,7 +125,7 @@ async def test_own_01_a_second_watcher_of_the_same_log_is_refused_and_told_who_h
     home = tmp_path / "home"
     async with set_stage(home, _ignore, team=_team()) as stage:
         first = await stage.start_watcher()
-        await stage.until("the first", lambda events: bool(events))
+        await stage.until("the first", bool)
 
         status, out, err = await _ov_es(
             home, "watch", "--name", "ada", "--runtime", "scripted", "--once"
