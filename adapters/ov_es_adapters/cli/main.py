@@ -27,7 +27,7 @@ COMMANDS: dict[str, str] = {
     "observe": "Say what a recorded stream of an agent program proves.",
     "resolve": "Decide about a delivery or a ticket as an operator, on the record.",
     "rebuild": "Throw away all projections and build them again from the log.",
-    "team-server": "Run the local team server: WebSocket and MCP on loopback.",
+    "team-server": "Serve a team on loopback: WebSocket and MCP, for trying things out.",
 }
 """Name → the first line of its help, so that the list needs none of the commands' imports."""
 

@@ -134,7 +134,7 @@ def _call_words(ok: bool | None) -> str:  # noqa: FBT001 - a fact, not a switch
     return {True: "done", False: "had no effect", None: "unknown"}[ok]
 
 
-@click.command(epilog="Example: ov-es observe claude run.jsonl --exit 0 --json")
+@click.command()
 @click.argument("runtime", type=click.Choice(DIALECTS))
 @click.argument("file")
 @click.option(
@@ -150,6 +150,8 @@ def command(runtime: str, file: str, exit_status: int | None, *, as_json: bool) 
 
     FILE may be - for stdin. What the stream can't tell is null, or "unknown": a failed call may
     have had its effect all the same.
+
+    Example: ov-es observe claude run.jsonl --exit 0 --json
     """
     seen = observe(runtime, file, exit_status)
     if not as_json:
