@@ -131,6 +131,15 @@ def reply_slot(channel_id: Identifier | None, message_id: Identifier) -> str:
     return f"reply:{'-' if channel_id is None else channel_id}:{message_id}"
 
 
+def part_slot(slot: str, part: int) -> str:
+    """Return the slot of one part of a message that is too long for one (OUT-10).
+
+    >>> part_slot("reply:10:100", 1), part_slot("reply:10:100", 2)
+    ('reply:10:100', 'reply:10:100#2')
+    """
+    return slot if part == 1 else f"{slot}#{part}"
+
+
 def report_slot(project_id: Identifier, ticket_id: Identifier, revision: str) -> str:
     """Return the one slot for the completion report of a ticket at a revision (DL-18)."""
     return f"report:{project_id}:{ticket_id}:{revision}"

@@ -8,7 +8,7 @@ from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery import events as e
 from ov_es_domain.delivery.machine import DELIVERY_TABLE, OPEN_STATES, DeliveryState
 from ov_es_domain.delivery.target import NOWHERE, Purpose, Target
-from ov_es_domain.identity import Identifier
+from ov_es_domain.identity import Identifier, delivery_key, part_slot
 from ov_es_domain.lifecycle import Aggregate, Lifecycle
 
 DeliveryCommand: TypeAlias = (
@@ -63,6 +63,17 @@ class Delivery(Aggregate):
     was_unknown: bool = False
     """Whether an attempt was ever left unknown: then a rendered copy may be that attempt's."""
     message_id: Identifier | None = None
+    part: int = 1
+    is_released: bool = False
+    """Whether an operator wants it out although it was withheld: only a stand-down stops it."""
+
+    @property
+    def previous(self) -> str | None:
+        """The key of the part that has to be out before this one; None: it's the first."""
+        if self.part == 1:
+            return None
+        whole = self.slot.removesuffix(f"#{self.part}")
+        return delivery_key(part_slot(whole, self.part - 1))
 
     @property
     def is_open(self) -> bool:
@@ -134,6 +145,7 @@ def _plan(delivery: Delivery, command: c.PlanDelivery) -> Sequence[DeliveryEvent
             turn=command.turn,
             ticket=command.ticket,
             thread=command.thread,
+            part=command.part,
         )
     ]
 
@@ -163,6 +175,7 @@ def evolve(delivery: Delivery, event: DeliveryEvent) -> Delivery:
                 turn=event.turn,
                 ticket=event.ticket,
                 thread=event.thread,
+                part=event.part,
             )
         case e.DeliveryDeferred(until=until) | e.DeliveryRefused(until=until):
             return replace(delivery, due=until, refusals=delivery.refusals + 1)
@@ -173,7 +186,13 @@ def evolve(delivery: Delivery, event: DeliveryEvent) -> Delivery:
         case e.DeliveryLooked(look_at=look_at):
             return replace(delivery, due=look_at)
         case e.DeliveryReplanned(until=until):
-            return replace(delivery, due=until, refusals=0)
+            was_withheld = delivery.state in {DeliveryState.SUPPRESSED, DeliveryState.ABANDONED}
+            return replace(
+                delivery,
+                due=until,
+                refusals=0,
+                is_released=delivery.is_released or was_withheld,
+            )
         case (
             e.DeliveryDelivered(message_id=message_id)
             | e.DeliverySuppressed(message_id=message_id)

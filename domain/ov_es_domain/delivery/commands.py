@@ -31,6 +31,8 @@ class PlanDelivery(Command):
     turn: str | None
     ticket: str | None
     thread: str | None
+    part: int = 1
+    """Which part it is of a message that is too long for one (OUT-10)."""
 
 
 @command("defer_delivery")

@@ -30,6 +30,8 @@ class DeliveryPlanned(Event):
     turn: str | None
     ticket: str | None
     thread: str | None
+    part: int = 1
+    """Which part it is of a message that is too long for one."""
 
 
 @event("delivery.deferred@1", transition="defer")
