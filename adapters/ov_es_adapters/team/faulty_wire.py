@@ -8,12 +8,14 @@ it is told, and the wire is cut in any case.
 import asyncio
 from collections.abc import Callable
 
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ov_es_adapters.team.access import IDENTIFIER_HEADER
 from ov_es_adapters.team.faults import Fault, FaultKind
 from ov_es_adapters.team.live_team import LiveTeam
-from ov_es_adapters.team.mcp_door import FAULT_KEY, called_tool
+from ov_es_adapters.team.mcp_door import FAULT_KEY, answer_apart, called_tool
 from ov_es_adapters.team.transports import transport_of
 
 _GARBAGE = b"<html><body>Bad gateway</body></html>"
@@ -47,7 +49,8 @@ class FaultyWire:
             await self._inner(scope, _replaying(body, receive), send)
             return
         self._team.count(tool)
-        fault = self._team.faults.strike(tool)
+        is_listed = tool not in self._team.faults.unlisted
+        fault = self._team.faults.strike(tool) if is_listed else None
         if fault is None:
             await self._inner(scope, _replaying(body, receive), send)
         else:
@@ -68,7 +71,9 @@ class FaultyWire:
                 await self._be_late(fault.by or 0.0)
                 # What hasn't arrived when the server stops never does.
                 if not self._stopping.is_set():
-                    await self._inner(scope, _replaying(body, None), send)
+                    who = Headers(scope=scope).get(IDENTIFIER_HEADER, "")
+                    late = answer_apart(self._team, body, who)
+                    await Response(late, media_type="application/json")(scope, receive, send)
             case FaultKind.HTTP:
                 status = fault.status or 500
                 await PlainTextResponse(f"status {status}", status)(scope, receive, send)

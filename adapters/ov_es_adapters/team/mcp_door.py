@@ -1,5 +1,6 @@
 """The team's tools over MCP, by the SDK's server: sessions or none, old protocol and new."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -18,6 +19,7 @@ from mcp_types import (
 from starlette.requests import Request
 
 from ov_es_adapters.errors import CallRefusedError
+from ov_es_adapters.runtimes.strict_fields import is_object
 from ov_es_adapters.runtimes.team_access import SERVER
 from ov_es_adapters.team.access import IDENTIFIER_HEADER
 from ov_es_adapters.team.faults import Fault, FaultKind
@@ -66,16 +68,40 @@ def make_mcp_server(team: LiveTeam, *, page_size: int | None) -> Server[dict[str
         if isinstance(fault, Fault) and fault.kind is FaultKind.ERROR:
             return _refusal("the tool reported an error")
         who = request.headers.get(IDENTIFIER_HEADER, "")
-        try:
-            answer = team.call(params.name, params.arguments or {}, who)
-        except CallRefusedError as error:
-            return _refusal(error.reason)
-        return CallToolResult(
-            content=[TextContent(type="text", text=orjson.dumps(answer).decode())],
-            structured_content=answer,
-        )
+        return _result(team, params.name, params.arguments or {}, who)
 
     return Server(SERVER, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def answer_apart(team: LiveTeam, body: bytes, who: str) -> bytes:
+    """Carry out a call without its session, which may be over, and return the whole answer.
+
+    `body` is a request for which `called_tool` names a tool.
+    """
+    request = orjson.loads(body)
+    arguments: object = request["params"].get("arguments")
+    result = _result(
+        team, request["params"]["name"], arguments if is_object(arguments) else {}, who
+    )
+    answer = {
+        "jsonrpc": "2.0",
+        "id": request.get("id"),
+        "result": result.model_dump(by_alias=True, exclude_none=True, mode="json"),
+    }
+    return orjson.dumps(answer)
+
+
+def _result(
+    team: LiveTeam, tool: str, arguments: Mapping[str, object], who: str
+) -> CallToolResult:
+    try:
+        answer = team.call(tool, arguments, who)
+    except CallRefusedError as error:
+        return _refusal(error.reason)
+    return CallToolResult(
+        content=[TextContent(type="text", text=orjson.dumps(answer).decode())],
+        structured_content=answer,
+    )
 
 
 def _refusal(reason: str) -> CallToolResult:
