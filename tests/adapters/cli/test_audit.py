@@ -11,6 +11,8 @@ import pytest
 from tests.adapters.cli.conftest import Call
 from tests.projections.histories import Book, a_day
 
+from ov_es_domain.watch.commands import BeginWatch
+
 Keep = Callable[..., Path]
 Document = Callable[..., Any]
 FIELDS = {
@@ -162,8 +164,6 @@ def test_the_page_stands_for_itself_and_escapes_everything(keep: Keep, ov_es: Ca
 
 
 def _begin(agent: str) -> Any:
-    from ov_es_domain.watch.commands import BeginWatch  # noqa: PLC0415 - used once
-
     return BeginWatch(agent=agent, host="laptop", pid=1, program="ov-es 0.1")
 
 
