@@ -59,7 +59,9 @@ def postgres_address(url: str) -> PostgresAddress:
     rest = urlencode([(name, value) for name, value in options if name != "schema"])
     try:
         parameters = conninfo_to_dict(urlunsplit(parts._replace(query=rest)))
-    except psycopg.Error:
+        for port in str(parameters.get("port", "")).split(","):
+            int(port or 0)
+    except (psycopg.Error, ValueError):
         # Its message may quote any part of the URL.
         raise BadInputError(
             f"the store's URL isn't one that PostgreSQL knows; one looks like {_SHAPE}"

@@ -54,7 +54,8 @@ def _holder(descriptor: int) -> str:
     for _ in range(_NAMING_TRIES):
         said = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
         number, _, host = said.removeprefix("process ").partition(" on ")
-        if host and (host != socket.gethostname() or _is_running(int(number))):
+        is_named = bool(host) and number.isdigit()
+        if is_named and (host != socket.gethostname() or _is_running(int(number))):
             return said
         time.sleep(_NAMING_SECONDS)
     return "another watcher"
