@@ -71,6 +71,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     Example: ov-es team-server --port 8001 --state team-state.json
     """
     from ov_es_adapters.team.local_server import ServerOptions  # noqa: PLC0415 - slow to load
+    from ov_es_adapters.team.state_file import StateFile  # noqa: PLC0415 - likewise
     from ov_es_adapters.team.team_file import read_team  # noqa: PLC0415 - likewise
 
     options = ctx.find_object(GlobalOptions)
@@ -78,7 +79,9 @@ def command(  # noqa: PLR0913 - one parameter for each option
         raise AssertionError("the group makes the options")
     if page_size is not None and page_size < 1:
         raise BadInputError(f"--page-size {page_size}: must be at least 1")
-    world = read_team(team_file, None if agent is None else _checked_agent(agent))
+    kept = None if state is None else StateFile(state).read()
+    own = _checked_agent(agent) if agent is not None else kept.agent if kept is not None else None
+    world = read_team(team_file, own)
     served = ServerOptions(port=port, state=state, has_sessions=not stateless, page_size=page_size)
     home = home_folder(options.home)
     ctx.exit(int(asyncio.run(_serve(world, served, home, as_json=as_json))))

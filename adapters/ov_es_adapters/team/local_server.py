@@ -25,7 +25,7 @@ from ov_es_adapters.team.faulty_wire import FaultyWire, OnCrash
 from ov_es_adapters.team.live_team import LiveTeam
 from ov_es_adapters.team.mcp_door import make_mcp_server
 from ov_es_adapters.team.socket_door import SocketDoor
-from ov_es_adapters.team.state_file import StateFile
+from ov_es_adapters.team.state_file import Kept, StateFile
 from ov_es_adapters.team.transports import QuietServer, quiet_config
 from ov_es_adapters.team.world import TeamWorld
 
@@ -141,8 +141,7 @@ class LocalTeamServer:
     @property
     def identifier(self) -> str:
         """Return the identifier of the agent that the world was made for."""
-        world = self._team.world
-        return next(each.identifier for each in world.agents if each.id == world.own_id)
+        return _own_identifier(self._team.world)
 
     @property
     def api_key(self) -> str:
@@ -171,17 +170,28 @@ class LocalTeamServer:
             kept = state.read()
             world = self._world
             if kept is not None:
-                self._access, snapshot = kept
-                world = LiveTeam.restored(snapshot, self._world)
+                self._access = kept.access
+                world = self._restored(kept, state.path)
             self._access = self._access.extended(agent.identifier for agent in world.agents)
-            self._team = LiveTeam(world, keep=lambda snapshot: state.write(self._access, snapshot))
-            state.write(self._access, world.snapshot())
+            own = _own_identifier(world)
+
+            def keep(snapshot: Mapping[str, object]) -> None:
+                state.write(Kept(agent=own, access=self._access, world=snapshot))
+
+            self._team = LiveTeam(world, keep=keep)
+            keep(world.snapshot())
         except OSError as error:
             state.close()
             raise BadInputError(f"{state.path} can't be written: {error.strerror}") from error
         except BaseException:
             state.close()
             raise
+
+    def _restored(self, kept: Kept, path: Path) -> TeamWorld:
+        try:
+            return LiveTeam.restored(kept.world, self._world)
+        except BadInputError as error:
+            raise BadInputError(f"{path} isn't a team's state: {error}") from error
 
     def _listen(self) -> socket.socket:
         try:
@@ -250,6 +260,10 @@ class LocalTeamServer:
                 *control_routes(self._team, self._access),
             ]
         )
+
+
+def _own_identifier(world: TeamWorld) -> str:
+    return next(each.identifier for each in world.agents if each.id == world.own_id)
 
 
 class _Guarded:

@@ -3,6 +3,7 @@
 import fcntl
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,18 @@ from ov_es_adapters.private_files import replace_privately
 from ov_es_adapters.runtimes.strict_fields import Fields
 from ov_es_adapters.team.access import Access
 
-_FIELDS = ("keys", "control_token", "world")
+_FIELDS = ("agent", "keys", "control_token", "world")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is in the file."""
+
+    agent: str
+    """The identifier of the agent that the world was made for."""
+    access: Access
+    world: Mapping[str, object]
+    """The world's snapshot."""
 
 
 class StateFile:
@@ -53,8 +65,8 @@ class StateFile:
             os.close(self._lock)
             self._lock = None
 
-    def read(self) -> "tuple[Access, Mapping[str, object]] | None":
-        """Return the keys and the world's snapshot, or None where nothing was kept yet.
+    def read(self) -> Kept | None:
+        """Return what was kept, or None where nothing was yet.
 
         Raises: BadInputError where it holds something else, NotConfiguredError where others can
         read it.
@@ -82,13 +94,14 @@ class StateFile:
             keys={who: keys.text(who) for who in named},
             control_token=fields.text("control_token"),
         )
-        return access, fields.object("world")
+        return Kept(agent=fields.text("agent"), access=access, world=fields.object("world"))
 
-    def write(self, access: Access, snapshot: Mapping[str, object]) -> None:
-        """Keep keys and world. Raises: OSError, and the old state stays."""
+    def write(self, kept: Kept) -> None:
+        """Keep it. Raises: OSError, and the old state stays."""
         content = {
-            "keys": dict(access.keys),
-            "control_token": access.control_token,
-            "world": snapshot,
+            "agent": kept.agent,
+            "keys": dict(kept.access.keys),
+            "control_token": kept.access.control_token,
+            "world": kept.world,
         }
         replace_privately(self._path, orjson.dumps(content, option=orjson.OPT_INDENT_2))

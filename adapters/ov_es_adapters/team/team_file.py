@@ -11,6 +11,7 @@ from ov_es_adapters.runtimes.strict_fields import Fields, is_object
 from ov_es_adapters.team.example import example_team
 from ov_es_adapters.team.live_team import local_world
 from ov_es_adapters.team.records import parse_agent
+from ov_es_adapters.team.state import LISTS
 from ov_es_adapters.team.world import TeamWorld
 
 _EXAMPLE_AGENT = "ada"
@@ -51,7 +52,7 @@ def _world(value: object, agent: str | None) -> TeamWorld:
 
 
 def _first_agent(team: Mapping[str, object]) -> str:
-    agents = Fields(team, "team", tuple(team), "the team").list("agents")
+    agents = Fields(team, "team", LISTS, "the team").list("agents")
     if not agents:
         raise BadInputError("team.agents: there is none; name one with --agent")
     return parse_agent(agents[0], "team.agents[0]").identifier
