@@ -21,7 +21,7 @@ def mermaid(table: Table) -> str:
     """Return a `stateDiagram-v2`.
 
     >>> from ov_es_domain.watch.machine import WATCH_TABLE
-    >>> print(mermaid(WATCH_TABLE).splitlines()[2])
+    >>> print(mermaid(WATCH_TABLE).splitlines()[5])
         [*] --> idle
     """
     lines = ["---", f"title: {table.machine}", "---", "stateDiagram-v2", "direction LR"]
@@ -46,7 +46,7 @@ def layers(table: Table) -> Sequence[Sequence[str]]:
     """Return the states by their distance from the initial one; the last layer is out of reach.
 
     >>> from ov_es_domain.watch.machine import WATCH_TABLE
-    >>> layers(WATCH_TABLE)
+    >>> [[str(state) for state in layer] for layer in layers(WATCH_TABLE)]
     [['idle'], ['held']]
     """
     found: list[list[str]] = []
