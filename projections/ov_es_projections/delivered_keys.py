@@ -27,12 +27,19 @@ DELIVERIES_TABLE = Table(
         "due": ColumnType.REAL,
         "since": ColumnType.REAL,
         "attempts": ColumnType.INTEGER,
+        "attempted_at": ColumnType.REAL,
         "reason": ColumnType.TEXT,
         "message_id": ColumnType.TEXT,
         "place": ColumnType.INTEGER,
     },
     key=("key",),
-    indexes=(("state",), ("thread", "message_id"), ("message_id",), ("source",)),
+    indexes=(
+        ("state",),
+        ("channel_id", "parent_id"),
+        ("thread", "message_id"),
+        ("message_id",),
+        ("source",),
+    ),
 )
 
 
@@ -81,7 +88,7 @@ def _apply(event: Recorded) -> Iterable[RowChange]:
         case e.DeliveryDeferred(reason=reason, until=until):
             return put(DeliveryState.PLANNED, reason=reason, due=until)
         case e.DeliveryAttempted(attempt=attempt):
-            return put(DeliveryState.ATTEMPTING, attempts=attempt)
+            return put(DeliveryState.ATTEMPTING, attempts=attempt, attempted_at=event.at)
         case e.DeliveryDelivered(message_id=message_id, proof=proof):
             return put(DeliveryState.DELIVERED, message_id=as_text(message_id), reason=proof)
         case e.DeliveryRefused(reason=reason, until=until):
@@ -101,5 +108,5 @@ def _apply(event: Recorded) -> Iterable[RowChange]:
 
 
 DELIVERED_KEYS = Projection(
-    name="delivered_keys", version=1, tables=(DELIVERIES_TABLE,), apply=_apply
+    name="delivered_keys", version=2, tables=(DELIVERIES_TABLE,), apply=_apply
 )

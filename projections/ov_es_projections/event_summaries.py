@@ -98,6 +98,14 @@ _WORDS: dict[type[Event], Callable[[Any], str]] = {
         f"{e.source} is worked on in it, asked for by "
         + (f"an agent ({e.agent_turns} in a row)" if e.by_agent else "a person")
     ),
+    h.ThreadHeard: lambda e: (
+        f"{'an agent' if e.by_agent else 'a person'} said something in it that isn't for us"
+        f" with {e.source}" + (" (it's for somebody else)" if e.for_others else "")
+    ),
+    h.ThreadPaused: lambda e: (
+        f"no agent is answered in it any more: {e.agent_turns} in a row asked, the last with"
+        f" {e.source} (LUP-02)"
+    ),
     h.ThreadStoodDown: lambda e: f"{e.by or 'somebody'} stood it down with {e.source} (TH-7)",
     h.ThreadRedirected: lambda e: (
         f"{e.by or 'somebody'} gave it to somebody else with {e.source} (TH-4)"

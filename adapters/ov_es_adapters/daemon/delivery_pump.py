@@ -6,12 +6,11 @@ answer was lost is settled by looking, never by posting blindly again.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
-from functools import partial
-from logging import getLogger
+from collections.abc import Awaitable, Callable, Mapping
 
+from ov_es_adapters.daemon.exit_checks import ExitChecks, about
 from ov_es_adapters.daemon.intake import Intake
-from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
+from ov_es_adapters.daemon.ledger import Decision, Ledger, View
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.errors import (
     CallNotAppliedError,
@@ -24,21 +23,23 @@ from ov_es_adapters.ports import Clock
 from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery.aggregate import Delivery
 from ov_es_domain.delivery.machine import DeliveryState
-from ov_es_domain.identity import Identifier
+from ov_es_domain.delivery.target import Purpose
+from ov_es_domain.identity import Identifier, ticket_ids
 from ov_es_domain.lifecycle import Command
-from ov_es_domain.policy.settling import (
-    Look,
-    NextStep,
-    backoff,
-    find_rendered,
-    look,
-    same_content,
-)
-from ov_es_domain.policy.team_facts import RenderedMessage
+from ov_es_domain.policy.settling import backoff, same_content
 from ov_es_domain.recorded import Recorded
+from ov_es_projections.projection import Row
 
-_LOGGER = getLogger("ov_es.delivery")
 _FIRST_LOOK_SECONDS = 1.0
+_NOTE_FIELD = "blocker"
+"""The field of a ticket's update that holds a note, where the server has no comments."""
+
+
+def _lane(row: Row) -> str:
+    """Return what posts of one place share: there they go out one after another."""
+    if row["purpose"] == Purpose.NOTE.value:
+        return f"notes of {row['ticket']}"
+    return str(row["thread"] or f"channel:{row['channel_id']}")
 
 
 class DeliveryPump:
@@ -57,9 +58,9 @@ class DeliveryPump:
         """`intake` knows who we are; `epoch` is the fencing token that attempts carry."""
         self._ledger = ledger
         self._team = team
-        self._intake = intake
         self._clock = clock
         self._settings = settings
+        self._checks = ExitChecks(intake, clock, settings)
         self._epoch = epoch
         self._news = asyncio.Event()
         self._busy: dict[str, asyncio.Task[None]] = {}
@@ -100,13 +101,19 @@ class DeliveryPump:
         rows = [row for s in states for row in self._ledger.view.rows("deliveries", state=s)]
         next_time: float | None = None
         for row in sorted(rows, key=lambda row: int(row["place"] or 0)):
-            lane = str(row["thread"] or f"channel:{row['channel_id']}")
+            lane = _lane(row)
+            if self._waits_for_another_part(str(row["key"])):
+                continue
             wait = float(row["due"] or 0.0) - now
             if wait > 0:
                 next_time = wait if next_time is None else min(next_time, wait)
             elif lane not in self._busy:
                 self._busy[lane] = tasks.create_task(self._serve(str(row["key"]), lane))
         return next_time
+
+    def _waits_for_another_part(self, key: str) -> bool:
+        previous = self._ledger.view.delivery(key).previous
+        return previous is not None and self._ledger.view.delivery(previous).is_open
 
     async def _serve(self, key: str, lane: str) -> None:
         try:
@@ -119,107 +126,99 @@ class DeliveryPump:
 
     async def _carry(self, key: str) -> None:
         """Take the next step of one delivery. Source: DL-2 to DL-12, TH-17."""
-        if await self._ledger.commit(lambda view: self._plan_end(view, key)):
+        # An operator may have decided about it in a process of their own.
+        self._ledger.refresh(key)
+        if await self._ledger.commit(lambda view: self._checks.before_the_look(view, key)):
+            return
+        if not await self._is_wanted_on_its_ticket(key):
             return
         delivery = self._ledger.view.delivery(key)
+        if delivery.purpose is Purpose.NOTE:
+            await self._carry_note(key)
+            return
         try:
             thread = await self._team.thread(delivery.target.channel_id, delivery.target.parent_id)
         except CallRefusedError as error:
-            await self._ledger.commit(partial(self._plan_gone, key=key, reason=error.reason))
+            await self._give_up(key, f"thread-refused: {error.reason}")
             return
         except ToolCallError as error:
             await self._postpone(key, f"thread-unreadable: {error.reason}")
             return
-        recorded = await self._ledger.commit(lambda view: self._plan_look(view, key, thread))
-        if self._ledger.view.delivery(key).state == DeliveryState.ATTEMPTING and recorded:
-            await self._post(key)
-
-    def _plan_end(self, view: View, key: str) -> Decision | None:
-        """Say why it isn't posted at all, if there's a reason (DL-4, DL-5, DL-22)."""
-        delivery = view.delivery(key)
-        if delivery.state != DeliveryState.PLANNED:
-            return None
-        command: Command | None = None
-        # An operator's word, or a look that ended in another try, makes it young again.
-        age = self._clock.now() - max(delivery.source_at, delivery.due)
-        if view.thread(delivery.thread).is_cancelled:
-            command = c.SuppressDelivery(reason="thread-cancelled", rule="DL-5", message_id=None)
-        elif delivery.target.channel_id is None:
-            command = c.AbandonDelivery(reason="no-channel", by="DL-22")
-        elif delivery.attempts == 0 and age > self._settings.delivery_age_seconds_max:
-            command = c.AbandonDelivery(reason=f"expired after {age / 3600:.0f} h", by="OUT-14")
-        return None if command is None else _decision(view, key, command)
-
-    def _plan_gone(self, view: View, key: str, reason: str) -> Decision | None:
-        """What a refused thread can't take isn't posted elsewhere either (ADR-11)."""
-        if not view.delivery(key).is_open:
-            return None
-        gone = c.AbandonDelivery(reason=f"thread-refused: {reason}", by="the team's server")
-        return _decision(view, key, gone)
-
-    def _plan_look(self, view: View, key: str, thread: list[RenderedMessage]) -> Decision | None:
-        """Decide on what the thread shows; the stand-down is asked about once more (DL-3.5)."""
-        delivery = view.delivery(key)
-        if delivery.state not in {DeliveryState.PLANNED, DeliveryState.UNKNOWN}:
-            return None
-        found = find_rendered(
-            delivery,
-            thread,
-            source_message=_source_message(delivery),
-            is_ours=self._own(thread),
-            bound={
-                str(row["message_id"])
-                for row in view.rows("deliveries", state=DeliveryState.DELIVERED.value)
-                if row["message_id"] is not None and row["key"] != key
-            }
-            if thread
-            else set(),
+        recorded = await self._ledger.commit(
+            lambda view: self._checks.with_thread(view, key, thread, self._epoch())
         )
-        now = self._clock.now()
-        seen = look(delivery, found, now=now)
-        return _decision(view, key, self._step(view, delivery, seen, len(thread)))
+        if self._ledger.view.delivery(key).state == DeliveryState.ATTEMPTING and recorded:
+            await self._call(key, self._post)
 
-    def _step(self, view: View, delivery: Delivery, seen: Look, rendered: int) -> Command:
-        now = self._clock.now()
-        match seen.step:
-            case NextStep.ALREADY_OUT:
-                return c.ConfirmDelivery(message_id=seen.message_id, proof="rendered")
-            case NextStep.SAME_CONTENT:
-                return c.SuppressDelivery(
-                    reason="same-content-rendered", rule="DL-6", message_id=seen.message_id
-                )
-            case NextStep.LOOK_AGAIN:
-                return c.LookForDelivery(reason="not-there-yet", look_at=delivery.repost_after)
-            case NextStep.TRY_AGAIN:
-                return c.ReplanDelivery(reason="not-there", until=now)
-            case NextStep.POST if view.thread(delivery.thread).is_cancelled:
-                return c.SuppressDelivery(reason="thread-cancelled", rule="TH-17", message_id=None)
-            case NextStep.POST:
-                return c.AttemptDelivery(epoch=self._epoch(), rendered=rendered)
-
-    def _own(self, thread: list[RenderedMessage]) -> set[Identifier]:
-        ourselves = self._intake.ourselves
-        return {
-            message.id
-            for message in thread
-            if message.is_agent
-            and (
-                (ourselves.id is not None and str(message.author_agent_id) == str(ourselves.id))
-                or message.author_identifier == ourselves.identifier
-            )
-        }
-
-    async def _post(self, key: str) -> None:
-        """Make the call whose intent is in the log, and record what became of it."""
+    async def _is_wanted_on_its_ticket(self, key: str) -> bool:
+        """Ask for the ticket that the message is about, right before it's told (STP-07)."""
         delivery = self._ledger.view.delivery(key)
+        if delivery.ticket is None or delivery.state != DeliveryState.PLANNED:
+            return True
+        try:
+            facts = await self._team.ticket(*ticket_ids(delivery.ticket))
+        except CallRefusedError as error:
+            if delivery.purpose is Purpose.BLOCKER:
+                # It claims nothing about the ticket, and people still wait for a word.
+                return True
+            await self._give_up(key, f"ticket-refused: {error.reason}")
+            return False
+        except ToolCallError as error:
+            await self._postpone(key, f"ticket-unreadable: {error.reason}")
+            return False
+        withheld = await self._ledger.commit(
+            lambda view: self._checks.with_ticket(view, key, facts)
+        )
+        return not withheld
+
+    async def _carry_note(self, key: str) -> None:
+        """Put a note on a ticket; whether a lost one is there can't be seen (BL-7)."""
+        if self._ledger.view.delivery(key).state == DeliveryState.UNKNOWN:
+            await self._give_up(key, "unknown: no tool shows whether the note is there")
+            return
+
+        def intend(view: View) -> Decision | None:
+            if view.delivery(key).state != DeliveryState.PLANNED:
+                return None
+            return about(view, key, c.AttemptDelivery(epoch=self._epoch(), rendered=0))
+
+        if await self._ledger.commit(intend):
+            await self._call(key, self._write_note)
+
+    async def _give_up(self, key: str, reason: str) -> None:
+        """What a refused place can't take isn't put elsewhere either (ADR-11)."""
+
+        def plan(view: View) -> Decision | None:
+            if not view.delivery(key).is_open:
+                return None
+            gone = c.AbandonDelivery(reason=reason, by="the team's server")
+            return about(view, key, gone)
+
+        await self._ledger.commit(plan)
+
+    async def _post(self, delivery: Delivery) -> Identifier | None:
         channel = delivery.target.channel_id
         if channel is None:
             raise AssertionError("a delivery without a channel is never attempted")
+        return await self._team.post(channel, delivery.target.parent_id, delivery.content)
+
+    async def _write_note(self, delivery: Delivery) -> None:
+        """Write it as a comment where the server has that, else into the ticket itself."""
+        if delivery.ticket is None:
+            raise AssertionError("a note is about a ticket")
+        project_id, ticket_id = ticket_ids(delivery.ticket)
+        if not await self._team.comment(project_id, ticket_id, delivery.content):
+            fields = {_NOTE_FIELD: delivery.content}
+            await self._team.update_ticket(project_id, ticket_id, fields)
+
+    async def _call(
+        self, key: str, effect: Callable[[Delivery], Awaitable[Identifier | None]]
+    ) -> None:
+        """Make the call whose intent is in the log, and record what became of it."""
+        delivery = self._ledger.view.delivery(key)
         command: Command
         try:
-            message_id = await self._team.post(
-                channel, delivery.target.parent_id, delivery.content
-            )
+            message_id = await effect(delivery)
         except CallUnknownError as error:
             now = self._clock.now()
             command = c.LoseDelivery(
@@ -234,7 +233,7 @@ class DeliveryPump:
             command = c.RefuseDelivery(reason=error.reason, until=until)
         else:
             command = c.ConfirmDelivery(message_id=message_id, proof="answered")
-        await self._ledger.commit(lambda view: _decision(view, key, command))
+        await self._ledger.commit(lambda view: about(view, key, command))
 
     async def hear_late_answer(
         self, arguments: Mapping[str, object], message_id: Identifier | None
@@ -251,7 +250,7 @@ class DeliveryPump:
                     str(arguments.get("content", "")), delivery.content
                 ):
                     proof = c.ConfirmDelivery(message_id=message_id, proof="late-answer")
-                    return _decision(view, key, proof)
+                    return about(view, key, proof)
             return None
 
         await self._ledger.commit(plan)
@@ -270,26 +269,10 @@ class DeliveryPump:
         def plan(view: View) -> Decision | None:
             match view.delivery(key).state:
                 case DeliveryState.PLANNED:
-                    return _decision(view, key, c.DeferDelivery(reason=reason, until=until))
+                    return about(view, key, c.DeferDelivery(reason=reason, until=until))
                 case DeliveryState.UNKNOWN:
-                    return _decision(view, key, c.LookForDelivery(reason=reason, look_at=until))
+                    return about(view, key, c.LookForDelivery(reason=reason, look_at=until))
                 case _:
                     return None
 
         await self._ledger.commit(plan)
-
-
-def _decision(view: View, key: str, command: Command) -> Decision:
-    delivery = view.delivery(key)
-    return Decision(
-        steps=[Step(key, command)],
-        cause=view.reference(key),
-        correlation=delivery.ticket or delivery.thread or delivery.source,
-    )
-
-
-def _source_message(delivery: Delivery) -> str | None:
-    """Return the id of the message that the delivery answers, as text."""
-    if not delivery.source.startswith("mention:"):
-        return None
-    return delivery.source.rsplit(":", 1)[-1]

@@ -5,6 +5,7 @@ from typing import cast
 
 from ov_es_adapters.errors import BadInputError
 from ov_es_domain.identity import Identifier
+from ov_es_domain.policy.admission import SIGNATURE_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +49,18 @@ class WatchSettings:
     """Runs of one turn that may end in a crash before it's set aside (EVT-16)."""
     agent_turns_max: int = 3
     """Turns in a thread that agents ask for in a row without a person's message."""
+    signature_seconds: float = SIGNATURE_SECONDS
+    """How long the same words count as one message where the team gives it no id (WS-15)."""
+    message_characters_max: int = 20_000
+    """A longer answer is posted in parts (OUT-10)."""
+    posts_per_minute_max: int = 5
+    """Messages into one thread in a minute; what is more waits (LUP-05)."""
     delivery_age_seconds_max: float = 24 * 3600.0
     """Answers that are older than this aren't posted after a long stop."""
     store_retry_seconds: float = 30.0
     """How long a locked or full store is waited for before it counts as unhealthy."""
+    notice_seconds: float = 1.0
+    """How often it's looked whether somebody else, such as an operator, wrote to the log."""
     once: bool = False
     """Reconcile, drain, stop."""
 
@@ -63,6 +72,9 @@ class WatchSettings:
             raise BadInputError(f"concurrency is {given!r}; it must be a whole number")
         if self.concurrency < 1:
             raise BadInputError(f"concurrency is {self.concurrency}; it must be 1 or more")
+        for name in ("message_characters_max", "posts_per_minute_max", "agent_turns_max"):
+            if getattr(self, name) < 1:
+                raise BadInputError(f"{name} is {getattr(self, name)}; it must be 1 or more")
 
     @property
     def has_workspace(self) -> bool:

@@ -70,6 +70,9 @@ class HandsOver:
     rule: str
 
 
+SIGNATURE_SECONDS = 600.0
+"""How long the same words of the same sender count as one message where it has no id (WS-15)."""
+
 MentionOutcome: TypeAlias = Admitted | Suppressed | Refused | StandsDown | Redirects
 TicketOutcome: TypeAlias = Admitted | Suppressed | Refused | HandsOver
 
@@ -93,15 +96,31 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
     ourselves: Ourselves,
     vocabulary: Vocabulary,
     agent_turns_max: int,
+    is_own_post: bool = False,
+    signature_seconds: float = SIGNATURE_SECONDS,
 ) -> MentionOutcome:
-    """Return the one outcome of a mention. Source: WS-12 to WS-20, TH-1 to TH-11."""
+    """Return the one outcome of a mention. Source: WS-12 to WS-20, TH-1 to TH-11.
+
+    Args:
+        arrival: The mention.
+        signal: What is known of its source.
+        signal_key: How the log names what it would repeat.
+        thread: The conversation.
+        has_work_in_thread: Whether a turn of ours is open there.
+        ourselves: Who we are.
+        vocabulary: The words that stand a thread down.
+        agent_turns_max: Turns in a row that agents may ask for without a person's word.
+        is_own_post: Whether the message is one that we posted, whoever it's shown as (LUP-01).
+        signature_seconds: How long the same words without an id count as the same message.
+    """
     if arrival.problem:
         return Refused(reason=arrival.problem, rule="WS-19")
-    if signal.is_addressed:
+    if signal.is_addressed and _is_repetition(arrival, signal, signature_seconds):
         is_edit = signal.text != arrival.text
         reason = "edited-after-acceptance" if is_edit else "duplicate"
-        return Suppressed(reason=reason, rule="WS-14", repeats=signal_key)
-    if _is_own(arrival, ourselves):
+        rule = "WS-15" if arrival.message_id is None else "WS-14"
+        return Suppressed(reason=reason, rule=rule, repeats=signal_key)
+    if is_own_post or _is_own(arrival, ourselves):
         return Refused(reason="own-message", rule="LUP-01")
     said = arrival.text if arrival.said is None else arrival.said
     names = address(
@@ -111,6 +130,9 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
     elsewhere = _not_for_us(names, by_agent=by_agent, has_work_in_thread=has_work_in_thread)
     if elsewhere is not None:
         return elsewhere
+    is_unaddressed = names.audience is Audience.NOBODY and arrival.parent_id is not None
+    if is_unaddressed and thread.is_among_others:
+        return Refused(reason="talk-among-others", rule="ADR-06")
     if asks_to_stop(said, aliases=ourselves.aliases, vocabulary=vocabulary):
         return StandsDown(reason="stand-down", rule="TH-7")
     if by_agent and thread.agent_turns >= agent_turns_max:
@@ -121,6 +143,13 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
         return Refused(reason="empty-message", rule="WS-9")
     reason = "addressed" if names.audience is Audience.US else "woken"
     return Admitted(reason=reason, rule="TH-1")
+
+
+def _is_repetition(arrival: Arrival, signal: Signal, signature_seconds: float) -> bool:
+    """A message with an id is itself for ever; the same words without one only for a while."""
+    if arrival.message_id is not None:
+        return True
+    return abs(arrival.at - signal.accepted_at) < signature_seconds
 
 
 def _is_older(source: str, other: str | None) -> bool:

@@ -69,7 +69,8 @@ def find_rendered(
 
 def look(delivery: Delivery, rendered: RenderedMessage | None, *, now: float) -> Look:
     """Return what is to be done, for a planned delivery and for one that is unknown."""
-    if rendered is not None:
+    # What an operator wants out although its words are there already is said again.
+    if rendered is not None and (delivery.was_unknown or not delivery.is_released):
         step = NextStep.ALREADY_OUT if delivery.was_unknown else NextStep.SAME_CONTENT
         return Look(step, rendered.id)
     if delivery.state == "unknown":

@@ -24,6 +24,8 @@ class Signal(Aggregate):
     """The text of the last accepted arrival: an edit that changes it may be news."""
     is_addressed: bool = False
     """Whether an arrival of it was ever accepted."""
+    accepted_at: float = 0.0
+    """When its last accepted arrival came."""
     arrivals: int = 0
 
 
@@ -52,6 +54,7 @@ def evolve(signal: Signal, event: SignalEvent) -> Signal:
                 generation=generation,
                 text=arrival.text,
                 is_addressed=True,
+                accepted_at=arrival.at,
                 arrivals=signal.arrivals + 1,
             )
         case SignalSuppressed() | SignalRefused():

@@ -12,6 +12,25 @@ class NoteThreadTurn(Command):
     """Whether an agent asked for it; a person's request starts the count anew."""
 
 
+@command("hear_thread")
+class HearThread(Command):
+    """Take notice of what was said in it and isn't for us."""
+
+    source: str
+    by_agent: bool
+    """Whether an agent said it; a person's word starts the count of agents' turns anew."""
+    for_others: bool
+    """Whether it was said to somebody else: then an answer that names nobody is theirs too."""
+
+
+@command("pause_thread")
+class PauseThread(Command):
+    """Answer no agent in it any more, until a person says something (LUP-02)."""
+
+    source: str
+    """The request that isn't answered."""
+
+
 @command("stand_thread_down")
 class StandThreadDown(Command):
     """Someone told us to stop (TH-7)."""

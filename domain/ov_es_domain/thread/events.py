@@ -13,6 +13,23 @@ class ThreadTurnNoted(Event):
     """How many in a row were asked for by agents; 0 after a person's."""
 
 
+@event("thread.heard@1", transition="hear")
+class ThreadHeard(Event):
+    """Something was said in it that isn't for us."""
+
+    source: str
+    by_agent: bool
+    for_others: bool
+
+
+@event("thread.paused@1", transition="pause")
+class ThreadPaused(Event):
+    """Agents have had their turns; only a person is answered now."""
+
+    source: str
+    agent_turns: int
+
+
 @event("thread.stood_down@1", transition="stand_down")
 class ThreadStoodDown(Event):
     """Nothing of ours is wanted in it, until a newer request."""

@@ -22,6 +22,10 @@ class ThreadMachine(StateMachine):
     states = States.from_enum(ThreadState, initial=ThreadState.ACTIVE, use_enum_instance=True)
 
     note_turn = states.ACTIVE.to(states.ACTIVE)
+    hear = (
+        states.ACTIVE.to.itself() | states.STOOD_DOWN.to.itself() | states.REDIRECTED.to.itself()
+    )
+    pause = states.ACTIVE.to.itself()
     stand_down = (
         states.ACTIVE.to(states.STOOD_DOWN)
         | states.REDIRECTED.to(states.STOOD_DOWN)

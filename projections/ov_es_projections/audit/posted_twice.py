@@ -42,9 +42,11 @@ class PostedTwice:
         if plan is None:
             return
         place = f"{plan.target.channel_id}:{plan.target.parent_id}"
-        cause = (plan.source, plan.purpose.value, plan.turn or "")
+        # A message that is too long for one has one delivery for each of its parts.
+        cause = (plan.source, plan.purpose.value, f"{plan.turn or ''}#{plan.part}")
         # Another turn of the same source is another request, and may end in the same words.
-        words = (plan.turn or plan.source, place, " ".join(plan.content.split()))
+        said = f"{plan.part}: {' '.join(plan.content.split())}"
+        words = (plan.turn or plan.source, place, said)
         earlier = self._by_cause.setdefault(cause, event.key)
         if earlier != event.key and plan.purpose.value != "blocker":
             yield self._finding(event, f"{plan.source} has its {cause[1]} already: {earlier}")

@@ -9,6 +9,7 @@ from ov_es_projections.audit.finding import Finding, Invariant, Severity
 from ov_es_projections.audit.left_undone import LeftUndone
 from ov_es_projections.audit.lost_work import LostWork
 from ov_es_projections.audit.overlapping_runs import OverlappingRuns
+from ov_es_projections.audit.posted_by_others import PostedByOthers
 from ov_es_projections.audit.posted_twice import PostedTwice
 from ov_es_projections.audit.stale_result import StaleResult
 from ov_es_projections.audit.unproven_success import UnprovenSuccess
@@ -18,6 +19,7 @@ from ov_es_projections.audit.well_formed import WellFormed
 INVARIANTS: tuple[type[Invariant], ...] = (
     WellFormed,
     PostedTwice,
+    PostedByOthers,
     LostWork,
     OverlappingRuns,
     UnwantedPost,
