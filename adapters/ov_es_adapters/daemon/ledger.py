@@ -123,10 +123,34 @@ class Ledger:
         self.trouble: str = ""
         """Why nothing can be recorded at the moment; "" when all is well."""
         self.view = View(log, self._cache)
+        self._position = log.position()
 
     def subscribe(self, listener: Callable[[Recorded], None]) -> None:
         """Call `listener` for every event of ours, right after its commit."""
         self._listeners.append(listener)
+
+    def refresh(self, key: str) -> None:
+        """Forget what is known of an aggregate, so that the next look reads the log."""
+        self._cache.pop(key, None)
+
+    def notice_others(self) -> int:
+        """Take notice of what others recorded, such as an operator; return how many events.
+
+        It reaches the listeners like an event of our own.
+        """
+        if self._log.position() == self._position:
+            return 0
+        news = list(self._log.stream(after=self._position))
+        for event in news:
+            self.refresh(event.key)
+            self._position = event.position
+        for event in news:
+            self._tell(event)
+        return len(news)
+
+    def _tell(self, event: Recorded) -> None:
+        for listener in self._listeners:
+            listener(event)
 
     async def begin(self, key: str, command: Command) -> None:
         """Record the start of a watch, and raise the fencing token in the same transaction."""
@@ -144,8 +168,7 @@ class Ledger:
         async with self._turnstile:
             recorded = await self._commit_when_possible(plan)
         for event in recorded:
-            for listener in self._listeners:
-                listener(event)
+            self._tell(event)
         return recorded
 
     async def _commit_when_possible(
@@ -182,6 +205,9 @@ class Ledger:
             return []
         recorded = self._log.append(events, fence=self.fence, raises=raises)
         self._cache.update(folded)
+        if recorded[0].position == self._position + 1:
+            # Otherwise somebody else wrote in between, and `notice_others` will come to it.
+            self._position = recorded[-1].position
         return recorded
 
     def _answer(

@@ -34,6 +34,11 @@ from ov_es_adapters.ports import (
     FrameRejected,
 )
 from ov_es_adapters.websocket.frames import read_frame, rejected_frame
+from ov_es_domain.delivery.events import (
+    DeliveryAbandoned,
+    DeliveryDelivered,
+    DeliverySuppressed,
+)
 from ov_es_domain.identity import watch_key
 from ov_es_domain.policy.vocabulary import ENGLISH, Vocabulary
 from ov_es_domain.recorded import Recorded
@@ -148,6 +153,7 @@ class Watcher:
                     tasks.create_task(self._close_tickets()),
                     tasks.create_task(self._obey()),
                     tasks.create_task(self._keep_reports_fresh()),
+                    tasks.create_task(self._notice_others()),
                 ]
                 self._to_close.set()
                 self._reconciliation.request("start")
@@ -192,6 +198,15 @@ class Watcher:
 
     def _is_done(self) -> bool:
         return self._dispatcher.is_idle and self._pump.is_idle and not self._closing.waiting()
+
+    async def _notice_others(self) -> None:
+        """Look now and then whether somebody else wrote: an operator's word counts at once."""
+        while True:
+            await asyncio.sleep(self._settings.notice_seconds)
+            try:
+                self.ledger.notice_others()
+            except (StoreLockedError, StoreUnavailableError) as error:
+                _LOGGER.info("the log can't be looked at now: %s", error)
 
     async def _keep_reports_fresh(self) -> None:
         """Fold what only reports read now and then, so that they have little to catch up."""
@@ -250,7 +265,11 @@ class Watcher:
     # --- what has to be closed -------------------------------------------------------------------
 
     def _notice(self, event: Recorded) -> None:
-        if isinstance(event.body, TurnSucceeded | TicketPaused):
+        is_settled = isinstance(
+            event.body, DeliveryDelivered | DeliverySuppressed | DeliveryAbandoned
+        )
+        is_note = is_settled and event.key.startswith("delivery:note:")
+        if is_note or isinstance(event.body, TurnSucceeded | TicketPaused):
             self._to_close.set()
 
     async def _close_tickets(self) -> None:

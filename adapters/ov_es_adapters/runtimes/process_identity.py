@@ -58,7 +58,8 @@ def descendants(table: Iterable[ProcessEntry], roots: Iterable[int]) -> list[Pro
 def belonging(identity: ProcessIdentity) -> list[ProcessEntry]:
     """Return the living processes of a run: leader, group, session, marked, and descendants.
 
-    Never among them: this process and its own ancestors, even where they carry the marker.
+    Never among them: this process and its own ancestors, even where they carry the marker. Nor
+    does anything belong to a run because one of those started it.
     """
     everyone = list(entries())
     table = [process for process in everyone if not process.is_zombie]
@@ -66,17 +67,19 @@ def belonging(identity: ProcessIdentity) -> list[ProcessEntry]:
     # group of that number is theirs as well.
     is_taken = any(p.pid == identity.pid and not is_same(p, identity) for p in everyone)
     group = 0 if is_taken or not identity.started else identity.pid
+    ours = _ourselves(everyone)
     roots = [
         process
         for process in table
-        if is_same(process, identity)
-        or (group and group in {process.group, process.session})
-        or (identity.marker and carries_marker(process.pid, identity.marker))
+        if process.pid not in ours
+        and (
+            is_same(process, identity)
+            or (group and group in {process.group, process.session})
+            or (identity.marker and carries_marker(process.pid, identity.marker))
+        )
     ]
     found = {p.pid: p for p in (*roots, *descendants(table, (root.pid for root in roots)))}
-    for ours in _ourselves(everyone):
-        found.pop(ours, None)
-    return list(found.values())
+    return [process for pid, process in found.items() if pid not in ours]
 
 
 def _ourselves(table: Iterable[ProcessEntry]) -> set[int]:

@@ -93,6 +93,8 @@ class _Simulation:
             concurrency=scenario.watch.concurrency,
             model=scenario.watch.model,
             chat_model=scenario.watch.chat_model,
+            # No story has an operator, and a look for one each second costs as much as the story.
+            notice_seconds=600.0,
         )
         self._server = TeamServer(
             apply=self._team.call_by_watcher,

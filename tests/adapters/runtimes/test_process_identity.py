@@ -106,6 +106,21 @@ async def test_we_never_end_ourselves_even_where_we_carry_the_marker(
     assert ended == 0
 
 
+async def test_what_an_ancestor_of_ours_started_is_not_part_of_a_run(
+    sleeper: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = identify(os.getpid(), "")
+    monkeypatch.setattr(
+        "ov_es_adapters.runtimes.process_identity.carries_marker",
+        lambda pid, _: pid == os.getpid(),
+    )
+
+    ended = await LocalProcesses().end(dataclasses.replace(me, pid=1, started="x", marker="m"))
+
+    assert ended == 0
+    assert sleeper.poll() is None
+
+
 async def test_a_process_that_ends_politely_is_waited_for(
     sleeper: "subprocess.Popen[bytes]", marker: str
 ) -> None:
