@@ -11,11 +11,12 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "format": ("ruff", "format", "--check", "."),
     "lint": ("ruff", "check", "."),
     "types (mypy)": ("mypy",),
+    "types of the tools": ("mypy", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))),
     "types (pyright)": ("pyright", "--pythonpath", sys.executable),
     "import contracts": ("lint-imports", "--no-cache"),
     "spelling": ("codespell", *ROOMS, "docs", "tools", "tests", "README.md"),
     "generated pages": (sys.executable, "tools/write_reference.py", "--check"),
-    "documentation": ("sphinx-build", "-q", "-W", "--keep-going", "docs", "docs/_build"),
+    "documentation": ("sphinx-build", "-q", "-E", "-W", "--keep-going", "docs", "docs/_build"),
 }
 
 
