@@ -9,6 +9,7 @@ ones fold in batches behind a checkpoint: reports read them.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
 from ov_es_domain.recorded import Recorded
@@ -56,7 +57,19 @@ class Remove:
     key: Mapping[str, Value]
 
 
-RowChange: TypeAlias = Put | Remove
+@dataclass(frozen=True, slots=True)
+class KeepNewest:
+    """Delete all rows but the `rows_max` with the largest values in a column.
+
+    The column must hold a position that no two rows share: then what goes is determined.
+    """
+
+    table: str
+    column: str
+    rows_max: int
+
+
+RowChange: TypeAlias = Put | Remove | KeepNewest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +91,12 @@ class MemoryTables:
     rows: dict[str, dict[tuple[Value, ...], Row]] = field(
         default_factory=dict[str, dict[tuple[Value, ...], Row]]
     )
+    _ages: dict[tuple[str, str], list[tuple[int, tuple[Value, ...]]]] = field(
+        default_factory=dict[tuple[str, str], list[tuple[int, tuple[Value, ...]]]],
+        compare=False,
+        repr=False,
+    )
+    """A heap for each bounded table; entries of rows that changed since are skipped later."""
 
     def apply(self, event: Recorded) -> None:
         """Change the rows as a store would."""
@@ -91,8 +110,28 @@ class MemoryTables:
                         key = tuple(values[column] for column in table.key)
                         blank: Row = dict.fromkeys(table.columns)
                         rows[key] = {**rows.get(key, blank), **values}
+                        self._note_age(table, rows[key], key)
                     case Remove(key=wanted):
                         rows.pop(tuple(wanted[column] for column in table.key), None)
+                    case KeepNewest(column=column, rows_max=rows_max):
+                        self._drop_oldest(table, column, rows_max)
+
+    def _note_age(self, table: Table, row: Row, key: tuple[Value, ...]) -> None:
+        for (name, column), heap in self._ages.items():
+            if name == table.name:
+                heappush(heap, (int(row[column] or 0), key))
+
+    def _drop_oldest(self, table: Table, column: str, rows_max: int) -> None:
+        rows = self.rows.setdefault(table.name, {})
+        heap = self._ages.get((table.name, column))
+        if heap is None:
+            heap = [(int(row[column] or 0), key) for key, row in rows.items()]
+            heapify(heap)
+            self._ages[(table.name, column)] = heap
+        while len(rows) > rows_max:
+            age, key = heappop(heap)
+            if key in rows and int(rows[key][column] or 0) == age:
+                del rows[key]
 
     def select(self, table: str, /, **equal: Value) -> list[Row]:
         """Return the rows whose named columns have these values, in the order of their making."""

@@ -7,6 +7,7 @@ from ov_es_adapters.event_log.log import Condition
 from ov_es_domain.recorded import Recorded
 from ov_es_projections.projection import (
     ColumnType,
+    KeepNewest,
     Projection,
     Put,
     Remove,
@@ -74,6 +75,8 @@ class Dialect:
                 return self._put(table, names), [values[name] for name in names]
             case Remove(key=key):
                 return self._remove(table), [key[name] for name in table.key]
+            case KeepNewest(column=column, rows_max=rows_max):
+                return self._keep_newest(table, column), [rows_max]
 
     def _put(self, table: Table, names: tuple[str, ...]) -> str:
         known = self._statements.get((table.name, names))
@@ -98,6 +101,14 @@ class Dialect:
         where = " AND ".join(f'"{name}" = {self.placeholder}' for name in table.key)
         made = self._statements[table.name] = f'DELETE FROM "{table.name}" WHERE {where}'  # noqa: S608 - own names
         return made
+
+    def _keep_newest(self, table: Table, column: str) -> str:
+        if column not in table.columns:
+            raise KeyError(f"{table.name} has no column {column}")
+        return (
+            f'DELETE FROM "{table.name}" WHERE "{column}" <= (SELECT "{column}"'  # noqa: S608 - own names
+            f' FROM "{table.name}" ORDER BY "{column}" DESC LIMIT 1 OFFSET {self.placeholder})'
+        )
 
     def select(
         self, table: Table, where: Condition, order: Sequence[str], limit: int | None
@@ -142,3 +153,12 @@ def changes_of(projections: Iterable[Projection], event: Recorded) -> Iterable[R
     """Return what an event changes in all of these projections."""
     for projection in projections:
         yield from projection.apply(event)
+
+
+def held(value: Value) -> Value:
+    r"""Return a value as a table of PostgreSQL holds it: JSON may say NUL, a text column may not.
+
+    >>> held("a\0b")
+    'a�b'
+    """
+    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
