@@ -23,6 +23,7 @@ from ov_es_adapters.errors import (
     StoreError,
 )
 from ov_es_adapters.event_log import recorder_log
+from ov_es_adapters.event_log.comparison import Difference, compare_with_rebuild
 from ov_es_adapters.event_log.log import EventLog, Fence
 from ov_es_adapters.event_log.open_log import open_log
 from ov_es_domain.recorded import NewEvent, Recorded
@@ -403,6 +404,75 @@ def test_a_tracked_projection_of_another_version_begins_at_zero(place: Place) ->
         assert log.lag()["counting"] == 2
         log.catch_up()
         assert log.select("counts") == [{"key": "watch:ada", "value": 200}]
+
+
+@everywhere
+@quickly
+@given(commits=histories)
+def test_stored_rows_are_those_of_a_rebuild(place: Place, commits: list[list[NewEvent]]) -> None:
+    with place.log(url=place.new_url()) as log:
+        for events in commits:
+            log.append(events)
+        assert compare_with_rebuild(log) == []
+
+        log.catch_up()
+
+        assert compare_with_rebuild(log) == []
+
+
+@everywhere
+def test_aud_02_a_row_altered_by_hand_is_shown_with_both_values(place: Place) -> None:
+    with place.log() as log:
+        log.append([seen(5), seen(6)])
+        right = log.select("tickets", {"key": "ticket:1:5"})[0]
+        gone = log.select("tickets", {"key": "ticket:1:6"})[0]
+        with cast(recorder_log.RecorderLog, log).store.transaction(commit=True) as cursor:
+            cursor.execute("UPDATE tickets SET state = 'reported' WHERE key = 'ticket:1:5'")
+            cursor.execute("DELETE FROM tickets WHERE key = 'ticket:1:6'")
+            cursor.execute("INSERT INTO tickets (key, state) VALUES ('ticket:9:9', 'seen')")
+
+        found = compare_with_rebuild(log)
+
+        assert found == [
+            Difference(
+                table="tickets",
+                key=("ticket:1:5",),
+                stored={**right, "state": "reported"},
+                rebuilt=right,
+            ),
+            Difference(table="tickets", key=("ticket:1:6",), stored=None, rebuilt=gone),
+            Difference(
+                table="tickets",
+                key=("ticket:9:9",),
+                stored={**dict.fromkeys(right), "key": "ticket:9:9", "state": "seen"},
+                rebuilt=None,
+            ),
+        ]
+        log.rebuild()
+        assert compare_with_rebuild(log) == []
+
+
+@where_others_can_come
+def test_evt_11_rows_that_other_rules_made_are_reported(place: Place) -> None:
+    with place.log(inline=(_counting(1),), tracked=()) as log:
+        log.append([connected(1), connected(2)])
+
+        found = compare_with_rebuild(log, inline=(_counting(1, step=100),), tracked=())
+
+        assert [(each.stored, each.rebuilt) for each in found] == [
+            ({"key": "watch:ada", "value": 2}, {"key": "watch:ada", "value": 200})
+        ]
+
+
+@where_others_can_come
+def test_rows_are_compared_while_others_write(place: Place) -> None:
+    with place.log() as log:
+        child = _start_child(place.url, "a", 40)
+        while child.poll() is None:
+            assert compare_with_rebuild(log) == []
+
+        assert child.wait() == 0
+        assert len(log.select("tickets")) == 1
 
 
 # --- who opens it, and how -----------------------------------------------------------------------

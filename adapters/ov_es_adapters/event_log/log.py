@@ -1,6 +1,7 @@
 """The event log as the rest of the adapters see it, whichever store is below."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -52,6 +53,13 @@ class EventLog(Protocol):
         """Yield the events behind a position, in order.
 
         Raises: CorruptLogError at the first one that can't be read.
+        """
+        ...
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Hold one moment: all reads in the block see the log as it is now.
+
+        Nothing may be written in the block, and it should be left soon.
         """
         ...
 

@@ -18,7 +18,7 @@ from ov_es_adapters.event_log.postgres_recorder import (
     PostgresLogRecorder,
 )
 from ov_es_adapters.event_log.recorder_log import StoredRow
-from ov_es_adapters.event_log.tables import POSTGRES, Dialect
+from ov_es_adapters.event_log.tables import POSTGRES, Dialect, held
 from ov_es_projections.projection import Value
 
 _COLUMNS = "notification_id, originator_id, originator_version, topic, state"
@@ -60,6 +60,13 @@ class PostgresStore:
         begin = self._recorder.writing() if commit else self._datastore.transaction()
         with translated_postgres(self._address), begin as cursor:
             yield _TupleCursor(cursor)
+
+    @contextmanager
+    def moment(self) -> Generator[None]:
+        """Hold one moment of the log: all reads in the block see the same."""
+        with translated_postgres(self._address), self._datastore.transaction() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            yield
 
     def insert(
         self,
@@ -106,13 +113,7 @@ class PostgresStore:
                 positions.append(int(found[0]))
         return positions
 
-    def rows(
-        self,
-        lowest: int,
-        limit: int,
-        highest: int | None = None,
-        cursor: recorder_log.Cursor | None = None,  # noqa: ARG002 - there's one connection only
-    ) -> list[StoredRow]:
+    def rows(self, lowest: int, limit: int, highest: int | None = None) -> list[StoredRow]:
         """Return a page of events, within the transaction if one is open."""
         bound = "" if highest is None else "AND notification_id <= %s "
         values = [lowest, *([] if highest is None else [highest]), limit]
@@ -164,11 +165,7 @@ class _TupleCursor:
 
     def execute(self, statement: str, values: Sequence[Value] = (), /) -> None:
         """Execute; a NUL, which JSON may hold and a text column may not, is shown as U+FFFD."""
-        held = [
-            value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
-            for value in values
-        ]
-        self._cursor.execute(statement.encode(), held)
+        self._cursor.execute(statement.encode(), [held(value) for value in values])
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """Return all rows."""

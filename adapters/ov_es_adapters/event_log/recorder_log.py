@@ -61,14 +61,12 @@ class Store(Protocol):
         """Insert events in one transaction with what comes before and after; return positions."""
         ...
 
-    def rows(
-        self,
-        lowest: int,
-        limit: int,
-        highest: int | None = None,
-        cursor: Cursor | None = None,
-    ) -> list[StoredRow]:
-        """Return a page of events, within a transaction if its cursor is given."""
+    def moment(self) -> AbstractContextManager[None]:
+        """Hold one moment: all reads in the block see the log as it is now."""
+        ...
+
+    def rows(self, lowest: int, limit: int, highest: int | None = None) -> list[StoredRow]:
+        """Return a page of events, within the transaction if one is open."""
         ...
 
     def rows_of(self, key: str) -> list[StoredRow]:
@@ -184,19 +182,27 @@ class RecorderLog:
 
     def stream(self, *, after: int = 0, until: int | None = None) -> Iterator[Recorded]:
         """Yield the events behind a position, in order; a hole in a gapless log is corruption."""
-        return self._stream(after, until, None)
-
-    def _stream(self, after: int, until: int | None, cursor: Cursor | None) -> Iterator[Recorded]:
-        last = after
+        last, size = after, _PAGE
         while True:
-            page = self.store.rows(last + 1, _PAGE, until, cursor)
+            try:
+                page = self.store.rows(last + 1, size, until)
+            except CorruptLogError as error:
+                # A page can't be read: go on one by one, so that all before it's read.
+                if size == 1:
+                    raise CorruptLogError(last + 1, "", error.why) from error
+                size = 1
+                continue
             for row in page:
                 if row[0] != last + 1 and not self._has_gaps:
                     raise CorruptLogError(last + 1, "", f"the next position there is {row[0]}")
                 last = row[0]
                 yield decode(*row)
-            if len(page) < _PAGE:
+            if len(page) < size:
                 return
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Hold one moment: all reads in the block see the log as it is now."""
+        return self.store.moment()
 
     def position(self) -> int:
         """Return the last position, 0 when the log is empty."""
@@ -248,7 +254,7 @@ class RecorderLog:
                 self._reset(cursor, projection)
             inline = [projection for projection in stale if projection in self.inline]
             if inline:
-                self._fold(cursor, inline, self._stream(0, None, cursor), None)
+                self._fold(cursor, inline, self.stream(), None)
 
     def _versions(self, cursor: Cursor) -> dict[str, int]:
         cursor.execute('SELECT "name", "version" FROM "projections"')
@@ -287,8 +293,7 @@ class RecorderLog:
         with self.store.transaction(commit=True) as cursor:
             for projection in everything:
                 self._reset(cursor, projection)
-            events = self._stream(0, None, cursor)
-            position = self._fold(cursor, everything, events, progress)
+            position = self._fold(cursor, everything, self.stream(), progress)
             for projection in self.tracked:
                 self._checkpoint(cursor, projection, position)
 
@@ -319,7 +324,7 @@ class RecorderLog:
             )
             found = cursor.fetchone()
             last = int(found[0]) if found else 0
-            page = self.store.rows(last + 1, _PAGE, None, cursor)
+            page = self.store.rows(last + 1, _PAGE)
             if page:
                 last = self._fold(cursor, [projection], (decode(*row) for row in page), None)
                 self._checkpoint(cursor, projection, last)

@@ -3,28 +3,24 @@
 import itertools
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
 from eventsourcing.persistence import StoredEvent
-from eventsourcing.sqlite import SQLiteCursor
 from eventsourcing.utils import Environment
 
 from ov_es_adapters.errors import CorruptLogError
 from ov_es_adapters.event_log.recorder_log import Cursor, StoredRow
-from ov_es_adapters.event_log.sqlite_recorder import (
-    SqliteLogFactory,
-    SqliteLogRecorder,
-    select_rows,
-)
+from ov_es_adapters.event_log.sqlite_recorder import SqliteLogFactory, SqliteLogRecorder
 from ov_es_adapters.event_log.tables import SQLITE, Dialect
 from ov_es_adapters.event_log.translated_errors import translated
 from ov_es_adapters.private_files import replace_privately
 
-_FIRST_OPEN_TRIES = 20
-_memory_numbers = itertools.count(1)
+_FIRST_OPEN_TRIES = 100
+_FIRST_OPEN_SECONDS = 0.05
 
 
 class SqliteStore:
@@ -41,28 +37,37 @@ class SqliteStore:
         self.name = "the log in memory" if path is None else str(path)
         self._is_read_only = is_read_only
         if path is None:
-            database = f"file:ov-es-{next(_memory_numbers)}?mode=memory&cache=shared"
+            database = "file:ov-es?mode=memory"
         else:
-            database = str(path)
+            # Never relative: SQLite would take a name such as `file:x` for a URI.
+            database = str(path.absolute())
             if not is_read_only:
                 _make_private(path)
-        with translated(self.name):
-            environment = Environment("log", {"LOG_SQLITE_DBNAME": database})
-            self._factory = SqliteLogFactory(environment, is_read_only=is_read_only)
-            self._factory.env["LOG_CREATE_TABLE"] = "n"
-            self._recorder = cast(SqliteLogRecorder, self._factory.application_recorder())
-            self._open()
-        self._look_back()
+        environment = Environment("log", {"LOG_SQLITE_DBNAME": database, "LOG_CREATE_TABLE": "n"})
+        self._factory = SqliteLogFactory(environment, is_read_only=is_read_only)
+        self._recorder = cast(SqliteLogRecorder, self._factory.application_recorder())
+        self._datastore = self._recorder.datastore
+        try:
+            with translated(self.name):
+                self._open()
+            self._look_back()
+        except BaseException:
+            self._factory.close()
+            raise
 
     def _open(self) -> None:
-        """Make the table, unless it's there; two first openings at once take turns."""
-        for attempt in range(_FIRST_OPEN_TRIES):
+        """Make the table, unless it's there; first openings at once take turns."""
+        for attempt in itertools.count(1):
             try:
-                if not self._is_read_only:
+                if not self._recorder.is_made() and not self._is_read_only:
                     self._recorder.create_table()
-            except sqlite3.OperationalError:
-                if attempt == _FIRST_OPEN_TRIES - 1:
+            except sqlite3.OperationalError as error:
+                # While one switches to the write-ahead log, SQLite lets nobody wait.
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or (
+                    attempt == _FIRST_OPEN_TRIES
+                ):
                     raise
+                time.sleep(_FIRST_OPEN_SECONDS)
             else:
                 return
 
@@ -98,8 +103,14 @@ class SqliteStore:
     @contextmanager
     def transaction(self, *, commit: bool) -> Generator[Cursor]:
         """Begin, and commit or roll back."""
-        with translated(self.name), self._recorder.datastore.transaction(commit=commit) as cursor:
-            yield cast(Cursor, cursor)
+        with translated(self.name), self._datastore.transaction(commit=commit) as cursor:
+            yield cursor
+
+    @contextmanager
+    def moment(self) -> Generator[None]:
+        """Hold one moment of the log: all reads in the block see the same."""
+        with translated(self.name), self._datastore.moment():
+            yield
 
     def insert(
         self,
@@ -109,20 +120,11 @@ class SqliteStore:
     ) -> Sequence[int]:
         """Insert events in one transaction with what comes before and after."""
         with translated(self.name):
-            ids = self._recorder.insert_events(events, before=before, after=after)
-        return ids or ()
+            return self._recorder.insert_events(events, before=before, after=after) or ()
 
-    def rows(
-        self,
-        lowest: int,
-        limit: int,
-        highest: int | None = None,
-        cursor: Cursor | None = None,
-    ) -> list[StoredRow]:
-        """Return a page of events, within a transaction if its cursor is given."""
+    def rows(self, lowest: int, limit: int, highest: int | None = None) -> list[StoredRow]:
+        """Return a page of events, within the transaction if one is open."""
         with translated(self.name):
-            if cursor is not None:
-                return select_rows(cast(SQLiteCursor, cursor), lowest, limit, highest)
             return self._recorder.select_rows(lowest, limit, highest)
 
     def rows_of(self, key: str) -> list[StoredRow]:
@@ -136,15 +138,17 @@ class SqliteStore:
             return self._recorder.max_notification_id() or 0
 
     def changes(self) -> object:
-        """Return a token that changes when another connection commits, or this one appends."""
+        """Return a token that changes when another connection commits, or this one does."""
         with self.transaction(commit=False) as cursor:
             cursor.execute("PRAGMA data_version")
-            return cursor.fetchone(), self.position()
+            return cursor.fetchone(), self._datastore.commits
 
     def close(self) -> None:
         """Remember how far the log went, and give the file back."""
-        self._note_position()
-        self._factory.close()
+        try:
+            self._note_position()
+        finally:
+            self._factory.close()
 
 
 def _make_private(path: Path) -> None:

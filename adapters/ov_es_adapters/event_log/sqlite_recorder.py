@@ -4,26 +4,14 @@ Explicit integer positions (an implicit rowid may be renumbered), triggers again
 `BEGIN IMMEDIATE` for each write, and the rows of projections in the transaction of their events.
 """
 
-import sqlite3
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
-from eventsourcing.persistence import InterfaceError, Notification, StoredEvent
-from eventsourcing.sqlite import (
-    SQLiteApplicationRecorder,
-    SQLiteConnection,
-    SQLiteConnectionPool,
-    SQLiteCursor,
-    SQLiteDatastore,
-    SQLiteFactory,
-    SQLiteTransaction,
-)
+from eventsourcing.persistence import Notification, StoredEvent
+from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteFactory
 from eventsourcing.utils import Environment
 
-BUSY_MILLISECONDS = 250
-"""How long a write waits for another process before it's the caller's turn to be patient."""
-_FULL = 2
+from ov_es_adapters.event_log.sqlite_connection import LogDatastore, RawCursor
 
 CREATE = """
 CREATE TABLE IF NOT EXISTS stored_events (
@@ -39,71 +27,31 @@ FORBID = [
     " BEGIN SELECT RAISE(ABORT, 'append-only'); END"
     for verb in ("UPDATE", "DELETE")
 ]
+_NAMES = {"stored_events", "stored_events_no_update", "stored_events_no_delete"}
+_INSERT = (
+    "INSERT INTO stored_events (originator_id, originator_version, topic, state)"
+    " VALUES (?, ?, ?, ?)"
+)
+_SELECT = "SELECT id, originator_id, originator_version, topic, state FROM stored_events"
 
-Before = Callable[[SQLiteCursor], None]
+Row = tuple[int, str, int, str, bytes]
+Before = Callable[[RawCursor], None]
 """What a commit checks first."""
-After = Callable[[SQLiteCursor, Sequence[int]], None]
+After = Callable[[RawCursor, Sequence[int]], None]
 """What else belongs to a commit; it's given the positions of the events."""
-
-
-class LogConnectionPool(SQLiteConnectionPool):
-    """Connections that keep what they acknowledge: every pragma is set, none is hoped for."""
-
-    is_read_only = False
-
-    def _create_connection(self) -> SQLiteConnection:
-        try:
-            connection = super()._create_connection()
-            raw: sqlite3.Connection = connection._sqlite_conn  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the library gives no other way
-            raw.row_factory = None
-            for pragma in (
-                f"busy_timeout = {BUSY_MILLISECONDS}",
-                f"synchronous = {_FULL}",
-                "cache_size = -65536",
-                "mmap_size = 268435456",
-                "journal_size_limit = 67108864",
-                *(["query_only = ON"] if self.is_read_only else []),
-            ):
-                raw.execute(f"PRAGMA {pragma}")
-            durability = raw.execute("PRAGMA synchronous").fetchone()[0]
-        except sqlite3.Error as error:
-            raise InterfaceError(error) from error
-        if durability != _FULL:
-            raise InterfaceError("this SQLite doesn't do synchronous=FULL")
-        return connection
-
-
-class _Immediate(SQLiteTransaction):
-    """A write that takes the lock at once, so that a read in it can't be refused half-way."""
-
-    def __enter__(self) -> SQLiteCursor:
-        cursor = self.connection.cursor()
-        cursor.execute("BEGIN IMMEDIATE")
-        return cursor
-
-
-class LogDatastore(SQLiteDatastore):
-    """The library's datastore over our connections and transactions."""
-
-    def __init__(self, db_name: str, *, is_read_only: bool = False) -> None:
-        """`db_name` is a path or a `file:` URI."""
-        super().__init__(db_name, originator_id_type="text", pool_size=2)
-        self.pool = LogConnectionPool(db_name=db_name, pool_size=2)
-        self.pool.is_read_only = is_read_only
-
-    @contextmanager
-    def transaction(self, *, commit: bool) -> Generator[SQLiteCursor]:
-        """Begin, and commit or roll back."""
-        begin = _Immediate if commit else SQLiteTransaction
-        with (
-            self.get_connection(commit=commit) as connection,
-            begin(connection, commit=commit) as cursor,
-        ):
-            yield cursor
 
 
 class SqliteLogRecorder(SQLiteApplicationRecorder):
     """Inserts events and whatever belongs to their commit."""
+
+    datastore: LogDatastore
+
+    def is_made(self) -> bool:
+        """Whether the table and its triggers are there."""
+        with self.datastore.transaction(commit=False) as cursor:
+            cursor.execute("SELECT name FROM sqlite_master WHERE name LIKE 'stored_events%'")
+            names = {str(name) for (name,) in cursor.fetchall()}
+        return names >= _NAMES
 
     def construct_create_table_statements(self) -> list[str]:
         """Return the statements for a new log; they leave an old one as it is."""
@@ -118,19 +66,41 @@ class SqliteLogRecorder(SQLiteApplicationRecorder):
         after: After | None = None,
         **_: Any,
     ) -> Sequence[int]:
+        cursor = cast(RawCursor, c)
         if before is not None:
-            before(c)
+            before(cursor)
         ids: list[int] = []
         for stored in stored_events:
-            c.execute(
-                "INSERT INTO stored_events (originator_id, originator_version, topic, state)"
-                " VALUES (?, ?, ?, ?)",
+            cursor.execute(
+                _INSERT,
                 (stored.originator_id, stored.originator_version, stored.topic, stored.state),
             )
-            ids.append(c.lastrowid)
+            ids.append(cast(int, cursor.lastrowid))
         if after is not None:
-            after(c, ids)
+            after(cursor, ids)
         return ids
+
+    def select_events(
+        self,
+        originator_id: Any,
+        *,
+        gt: int | None = None,
+        lte: int | None = None,
+        desc: bool = False,
+        limit: int | None = None,
+    ) -> Sequence[StoredEvent]:
+        """Return the events of one aggregate, for users of the library's own interface."""
+        rows = [
+            row
+            for row in self.select_rows_of(str(originator_id))
+            if (gt is None or row[2] > gt) and (lte is None or row[2] <= lte)
+        ]
+        return [
+            StoredEvent(
+                originator_id=cast(Any, key), originator_version=version, topic=topic, state=state
+            )
+            for _, key, version, topic, state in (reversed(rows) if desc else rows)
+        ][:limit]
 
     def select_notifications(
         self,
@@ -147,7 +117,7 @@ class SqliteLogRecorder(SQLiteApplicationRecorder):
         return [
             Notification(
                 id=position,
-                originator_id=key,  # pyright: ignore[reportArgumentType] - ids are text here
+                originator_id=cast(Any, key),
                 originator_version=version,
                 topic=topic,
                 state=state,
@@ -156,35 +126,23 @@ class SqliteLogRecorder(SQLiteApplicationRecorder):
             if not topics or topic in topics
         ]
 
-    def select_rows(
-        self, lowest: int, limit: int, highest: int | None = None
-    ) -> list[tuple[int, str, int, str, bytes]]:
+    def select_rows(self, lowest: int, limit: int, highest: int | None = None) -> list[Row]:
         """Return events as plain tuples: the fast road for replays."""
-        with self.datastore.transaction(commit=False) as c:
-            return select_rows(c, lowest, limit, highest)
+        bound = "" if highest is None else "AND id <= ? "
+        values = (lowest, limit) if highest is None else (lowest, highest, limit)
+        with self.datastore.transaction(commit=False) as cursor:
+            found: list[Row] = cursor.execute(
+                f"{_SELECT} WHERE id >= ? {bound}ORDER BY id LIMIT ?", values
+            ).fetchall()
+        return found
 
-    def select_rows_of(self, key: str) -> list[tuple[int, str, int, str, bytes]]:
+    def select_rows_of(self, key: str) -> list[Row]:
         """Return the events of one aggregate as plain tuples, by version."""
-        with self.datastore.transaction(commit=False) as c:
-            c.execute(
-                "SELECT id, originator_id, originator_version, topic, state FROM stored_events"
-                " WHERE originator_id = ? ORDER BY originator_version",
-                (key,),
-            )
-            return list(c.fetchall())
-
-
-def select_rows(
-    c: SQLiteCursor, lowest: int, limit: int, highest: int | None
-) -> list[tuple[int, str, int, str, bytes]]:
-    """Return a page of events within a transaction."""
-    bound = "" if highest is None else "AND id <= ? "
-    c.execute(
-        "SELECT id, originator_id, originator_version, topic, state FROM stored_events"  # noqa: S608 - no text of others
-        f" WHERE id >= ? {bound}ORDER BY id LIMIT ?",
-        [lowest, *([] if highest is None else [highest]), limit],
-    )
-    return list(c.fetchall())
+        with self.datastore.transaction(commit=False) as cursor:
+            found: list[Row] = cursor.execute(
+                f"{_SELECT} WHERE originator_id = ? ORDER BY originator_version", (key,)
+            ).fetchall()
+        return found
 
 
 class SqliteLogFactory(SQLiteFactory):

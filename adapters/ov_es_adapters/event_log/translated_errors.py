@@ -1,4 +1,4 @@
-"""The stores' errors as ours: what happened, whether anything was written, and where."""
+"""SQLite's errors as ours: what happened, whether anything was written, and where."""
 
 import sqlite3
 from collections.abc import Generator
@@ -14,9 +14,10 @@ from ov_es_adapters.errors import (
     StoreUnavailableError,
 )
 
-_LOCKED = ("locked", "busy")
-_UNAVAILABLE = ("disk is full", "disk i/o", "readonly", "read-only", "unable to open", "no space")
-_CORRUPT = ("malformed", "not a database", "corrupt", "file is encrypted", "no such column")
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_PRIMARY = 0xFF
+"""The part of an error code that says of which kind it is."""
 
 
 @contextmanager
@@ -24,26 +25,26 @@ def translated(where: str) -> Generator[None]:
     """Turn what SQLite and the library raise into the errors of the store; `where` is its name."""
     try:
         yield
-    except persistence.IntegrityError as error:
-        raise _integrity(str(error)) from error
-    except sqlite3.IntegrityError as error:
-        raise _integrity(str(error)) from error
-    except (persistence.PersistenceError, sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError) as error:
         raise _translate(where, error) from error
+    except persistence.PersistenceError as error:
+        raise _translate(where, _within(error)) from error
 
 
-def _integrity(said: str) -> StoreError:
-    if "append-only" in said:
-        return StoreError("the log is append-only; nothing was changed")
-    return ConcurrentWriteError(f"somebody wrote first: {said}")
+def _within(error: persistence.PersistenceError) -> Exception:
+    """Return SQLite's own error, which the library wraps."""
+    inner = error.__cause__
+    return inner if isinstance(inner, sqlite3.Error) else error
 
 
 def _translate(where: str, error: Exception) -> StoreError:
-    said = str(error).lower()
-    if any(word in said for word in _LOCKED):
+    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        if "append-only" in str(error):
+            return StoreError("the log is append-only; nothing was changed")
+        return ConcurrentWriteError(f"somebody wrote first: {error}")
+    if code in _LOCKED:
         return StoreLockedError(where, "another process that is writing")
-    if any(word in said for word in _CORRUPT):
+    if code in _CORRUPT:
         return CorruptLogError(0, "", f"{where} can't be read: {error}")
-    if any(word in said for word in _UNAVAILABLE):
-        return StoreUnavailableError(f"{where} can't be used, and nothing was written: {error}")
-    return StoreUnavailableError(f"{where}: {error}")
+    return StoreUnavailableError(f"{where} can't be used, and nothing was written: {error}")
