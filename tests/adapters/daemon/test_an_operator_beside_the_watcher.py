@@ -22,7 +22,7 @@ async def test_a_reply_that_was_given_up_goes_out_once_an_operator_wants_it(
         refused = Fault(tool="post_message", call=1, kind=FaultKind.ERROR)
         stage.team.faults = FaultPlan([refused])
         await stage.start_watcher()
-        stage.say(100, 1, "@Ada are you there?")
+        stage.say(900, 1, "@Ada are you there?")
         await stage.until(
             "the refusal",
             lambda events: any(e.body.TOPIC == "delivery.abandoned@1" for e in events),
@@ -30,7 +30,7 @@ async def test_a_reply_that_was_given_up_goes_out_once_an_operator_wants_it(
 
         resolve = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "ov_es_adapters.cli.main", "--home", str(home)),
-            *("resolve", "reply:10:100", "--as", "retry", "--because", "the server is well again"),
+            *("resolve", "reply:10:900", "--as", "retry", "--because", "the server is well again"),
             stdin=DEVNULL,
             stdout=DEVNULL,
             stderr=PIPE,
