@@ -25,6 +25,7 @@ _STOP_RULES = {
 }
 _FAILURE_RULES = {
     "evidence-missing": "EV-22",
+    "no-change": "EV-22",
     "failed-actions": "CY-14",
     "empty-answer": "DL-14",
     "crashed-too-often": "Q-109",

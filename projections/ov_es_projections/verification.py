@@ -6,7 +6,7 @@ recorded. Where the log also holds all that a policy read, the policy is asked a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ov_es_domain.catalogue import LIFECYCLES, lifecycle_of
@@ -124,13 +124,14 @@ class Verification:
             case t.TurnFailed(report=report, reason=reason, missing=missing) if report is not None:
                 recorded = Judgement(verdict=Verdict.FAILED, reason=reason, missing=missing)
             case t.TurnRecovering(report=report, missing=missing):
-                recorded = Judgement(
-                    verdict=Verdict.FAILED, reason="evidence-missing", missing=missing
-                )
+                recorded = Judgement(verdict=Verdict.FAILED, missing=missing)
             case _:
                 return
         self.decisions += 1
         again = judge(report, lane=queued.kind.lane, is_ticket=queued.ticket is not None)
+        if isinstance(event.body, t.TurnRecovering):
+            # What it lacks is on the record, and says all; the reason's own word isn't.
+            again = replace(again, reason="")
         if again != recorded:
             yield self._differ(event, _judged(recorded), _judged(again))
 

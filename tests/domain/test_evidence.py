@@ -13,6 +13,7 @@ from ov_es_domain.observation import (
 from ov_es_domain.policy.evidence import (
     MISSING_CHANGE,
     MISSING_READ,
+    MISSING_REVERTED,
     MISSING_UPDATE,
     combine,
     failed_calls,
@@ -73,9 +74,37 @@ def test_ev_17_git_is_the_first_witness_and_a_stream_that_contradicts_it_the_sec
     unseen_edits = _report(calls=(READ, UPDATE), changed=True, edits=0)
     git_is_mute = _report(calls=(READ, UPDATE), changed=None, edits=3)
 
-    assert judge(talk_of_edits, lane=Lane.WORK, is_ticket=True).missing == (MISSING_CHANGE,)
+    assert judge(talk_of_edits, lane=Lane.WORK, is_ticket=True).missing == (MISSING_REVERTED,)
     assert judge(unseen_edits, lane=Lane.WORK, is_ticket=True).verdict is Verdict.SUCCEEDED
     assert judge(git_is_mute, lane=Lane.WORK, is_ticket=True).verdict is Verdict.SUCCEEDED
+
+
+def test_tru_01_a_claim_of_work_without_a_change_has_a_name_of_its_own() -> (
+    None
+):
+    claimed = _report(text="Implemented and tested.", calls=(READ, UPDATE), changed=False)
+    unseen = _report(text="Implemented and tested.", calls=(READ, UPDATE), changed=None)
+
+    assert judge(claimed, lane=Lane.WORK, is_ticket=True).reason == "no-change"
+    assert judge(unseen, lane=Lane.WORK, is_ticket=True).reason == "evidence-missing"
+
+
+def test_tru_04_edits_that_were_taken_back_are_said_to_be_so() -> None:
+    reverted = _report(calls=(READ, UPDATE), changed=False, edits=2)
+
+    found = judge(reverted, lane=Lane.WORK, is_ticket=True)
+
+    assert found.reason == "no-change"
+    assert found.missing == (MISSING_REVERTED,)
+
+
+def test_out_07_a_run_that_tried_to_post_by_itself_still_has_its_answer_posted() -> None:
+    tried = _report(
+        text="Fixed in branch b.",
+        calls=(ToolCall(tool="post_message", ok=False, reason="disabled"),),
+    )
+
+    assert judge(tried, lane=Lane.REPLY, is_ticket=False).verdict is Verdict.SUCCEEDED
 
 
 def test_tru_04_committed_work_counts_although_the_tree_is_clean() -> None:

@@ -7,7 +7,7 @@ import asyncio
 from functools import partial
 from logging import getLogger
 
-from ov_es_adapters.daemon.consequences import hand_over_steps
+from ov_es_adapters.daemon.consequences import hand_over_steps, has_open_notes
 from ov_es_adapters.daemon.intake import Intake
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
 from ov_es_adapters.daemon.settings import WatchSettings
@@ -50,7 +50,8 @@ class Closing:
     def _is_waiting(self, view: View, key: str) -> bool:
         ticket = view.ticket(key)
         if ticket.state == TicketState.PAUSED:
-            return ticket.paused_revision is None
+            # A note of ours changes the ticket: only what comes after it can be news.
+            return ticket.paused_revision is None and not has_open_notes(view, key)
         if ticket.state != TicketState.WORKING or ticket.turn is None:
             return False
         return view.turn(ticket.turn).state == TurnState.SUCCEEDED
@@ -116,7 +117,11 @@ class Closing:
             purpose=Purpose.REPORT,
             target=owed.target,
             content=wording.completion_report(
-                view.ticket(key).label, facts.title, facts.status, turn.answer
+                view.ticket(key).label,
+                facts.title,
+                facts.status,
+                turn.answer,
+                facts="" if turn.report is None else wording.work_facts(turn.report),
             ),
             source=key,
             source_at=owed.source_at,

@@ -118,6 +118,12 @@ class DeliveryPump:
     async def _serve(self, key: str, lane: str) -> None:
         try:
             await self._carry(key)
+        except OvEsError:
+            raise
+        except Exception:
+            # A defect of ours in one delivery doesn't keep the others from going out.
+            _LOGGER.exception("%s failed by a defect of ov-es", key)
+            await self._postpone(key, "internal-error")
         finally:
             self._busy.pop(lane, None)
             self._news.set()

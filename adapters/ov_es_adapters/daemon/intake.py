@@ -1,67 +1,56 @@
 """Gives every arrival its one outcome, from the socket and from reconciliation alike."""
 
-import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from logging import getLogger
 
-from ov_es_adapters.daemon.consequences import (
-    blocker_step,
-    hand_over_steps,
-    open_turns_in,
-    stop_steps,
-)
+from ov_es_adapters.daemon.consequences import open_turns_in, stop_steps
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
 from ov_es_adapters.daemon.settings import WatchSettings
+from ov_es_adapters.daemon.ticket_intake import TicketIntake
 from ov_es_adapters.errors import ToolCallError
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Worktrees
-from ov_es_domain.delivery.commands import OweDelivery
+from ov_es_domain.delivery.commands import PlanDelivery
+from ov_es_domain.delivery.machine import DeliveryState
 from ov_es_domain.delivery.target import Purpose, Target
 from ov_es_domain.identity import (
     Identifier,
     delivery_key,
+    mention_source,
     reply_slot,
-    report_slot,
     signal_key,
-    ticket_key,
     turn_key,
 )
 from ov_es_domain.policy import wording
 from ov_es_domain.policy.admission import (
     Admitted,
-    HandsOver,
+    MentionOutcome,
     Ourselves,
     Redirects,
     Refused,
     StandsDown,
     Suppressed,
     admit_mention,
-    admit_ticket,
 )
-from ov_es_domain.policy.lanes import SHARED_GROUP, kind_of_mention, kind_of_ticket
-from ov_es_domain.policy.team_facts import TicketFacts
+from ov_es_domain.policy.lanes import SHARED_GROUP, kind_of_mention
 from ov_es_domain.policy.vocabulary import Vocabulary
 from ov_es_domain.signal.arrival import Arrival, ArrivalKind
 from ov_es_domain.signal.commands import AcceptSignal, RefuseSignal, SuppressSignal
+from ov_es_domain.thread.aggregate import Thread
 from ov_es_domain.thread.commands import (
+    HearThread,
     NoteThreadTurn,
+    PauseThread,
     RedirectThread,
     StandThreadDown,
     WakeThread,
 )
-from ov_es_domain.ticket.commands import (
-    BlockTicket,
-    QueueTicket,
-    ReleaseTicket,
-    SeeTicket,
-)
-from ov_es_domain.ticket.machine import TicketState
 from ov_es_domain.turn.commands import QueueTurn
 from ov_es_domain.turn.kinds import StopReason, TurnKind
 
 _LOGGER = getLogger("ov_es.intake")
-_RELEASABLE = {TicketState.SEEN, TicketState.PAUSED, TicketState.BLOCKED}
+_FOR_OTHERS = {"explicit-other-recipient", "talk-among-others"}
 
 
 class Intake:
@@ -79,11 +68,18 @@ class Intake:
         """`authorized_roots` tells which repositories a person has authorized for pushing."""
         self._ledger = ledger
         self._team = team
-        self._worktrees = worktrees
         self._settings = settings
         self._vocabulary = vocabulary
         self.authorized_roots = authorized_roots
-        self._ticket_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._tickets = TicketIntake(
+            ledger,
+            team,
+            worktrees,
+            settings,
+            vocabulary,
+            ourselves=lambda: self.ourselves,
+            authorized_roots=authorized_roots,
+        )
 
     @property
     def ourselves(self) -> Ourselves:
@@ -100,16 +96,54 @@ class Intake:
         """Record the outcome of an arrival, and the turn that it leads to."""
         is_ticket = arrival.kind not in {ArrivalKind.MENTION, ArrivalKind.UNKNOWN}
         if is_ticket and not arrival.problem:
-            await self._take_ticket(arrival)
-        else:
-            await self._ledger.commit(lambda view: self._decide_mention(view, arrival))
+            await self._tickets.take(arrival)
+            return
+        heard = await self._person_heard(arrival)
+        await self._ledger.commit(lambda view: self._decide_mention(view, arrival, heard))
 
     # --- mentions, and what can't be read ------------------------------------------------------
 
-    def _decide_mention(self, view: View, arrival: Arrival) -> Decision:
+    async def _person_heard(self, arrival: Arrival) -> str | None:
+        """Return a person's message that came after the agents' turns, where that matters.
+
+        Most of what people say never reaches us as a frame: before the last agent's turn is
+        refused, the thread itself is asked (LUP-02).
+        """
+        by_agent = arrival.sender is not None and arrival.sender.is_agent
+        thread = self._ledger.view.thread(arrival.thread)
+        if not by_agent or thread.agent_turns < self._settings.agent_turns_max:
+            return None
+        try:
+            said = await self._team.thread(arrival.channel_id, arrival.root_id)
+        except ToolCallError as error:
+            _LOGGER.warning("%s can't be read: %s", arrival.thread, error.reason)
+            return None
+        last = (thread.last_turn or "").rpartition(":")[2]
+        places = [n for n, message in enumerate(said) if str(message.id) == last]
+        if not places:
+            return None
+        people = [m.id for m in said[places[-1] + 1 :] if not m.is_agent]
+        return mention_source(arrival.channel_id, people[-1]) if people else None
+
+    def _decide_mention(self, view: View, arrival: Arrival, heard: str | None) -> Decision:
         key = signal_key(arrival.source)
+        steps: list[Step] = []
+        if heard is not None and arrival.thread is not None:
+            hear = HearThread(source=heard, by_agent=False, for_others=False)
+            steps.append(Step(arrival.thread, hear))
         thread = view.thread(arrival.thread)
-        outcome = admit_mention(
+        if heard is not None:
+            thread = replace(thread, agent_turns=0, is_paused=False)
+        outcome = self._admit(view, arrival, key, thread)
+        steps += self._outcome_steps(view, arrival, key, outcome, thread)
+        return Decision(
+            steps=steps,
+            cause=f"{arrival.via.value}:{arrival.wire_kind or arrival.kind.value}",
+            correlation=arrival.thread or arrival.source,
+        )
+
+    def _admit(self, view: View, arrival: Arrival, key: str, thread: Thread) -> MentionOutcome:
+        return admit_mention(
             arrival,
             signal=view.signal(key),
             signal_key=view.reference(key),
@@ -118,29 +152,35 @@ class Intake:
             ourselves=self.ourselves,
             vocabulary=self._vocabulary,
             agent_turns_max=self._settings.agent_turns_max,
+            is_own_post=_is_own_post(view, arrival),
+            signature_seconds=self._settings.signature_seconds,
         )
+
+    def _outcome_steps(
+        self, view: View, arrival: Arrival, key: str, outcome: MentionOutcome, thread: Thread
+    ) -> list[Step]:
         match outcome:
             case Suppressed(reason=reason, rule=rule, repeats=repeats):
                 suppress = SuppressSignal(
                     arrival=arrival, reason=reason, repeats=repeats, rule=rule
                 )
-                steps = [Step(key, suppress)]
+                return [Step(key, suppress)]
             case Refused(reason=reason, rule=rule):
-                steps = [Step(key, RefuseSignal(arrival=arrival, reason=reason, rule=rule))]
+                refuse = RefuseSignal(arrival=arrival, reason=reason, rule=rule)
+                further = _heard_steps(arrival, key, reason)
+                is_news = not thread.is_paused and not thread.is_cancelled
+                if rule == "LUP-02" and is_news:
+                    further = _pause_steps(arrival, key)
+                return [Step(key, refuse), *further]
             case StandsDown(reason=reason, rule=rule):
                 accept = AcceptSignal(arrival=arrival, reason=reason, rule=rule)
-                steps = [Step(key, accept), *self._cancel_thread(view, arrival, key)]
+                return [Step(key, accept), *self._cancel_thread(view, arrival, key)]
             case Redirects(reason=reason, rule=rule):
                 refuse = RefuseSignal(arrival=arrival, reason=reason, rule=rule)
-                steps = [Step(key, refuse), *self._cancel_thread(view, arrival, key, away=True)]
+                return [Step(key, refuse), *self._cancel_thread(view, arrival, key, away=True)]
             case Admitted(reason=reason, rule=rule):
                 accept = AcceptSignal(arrival=arrival, reason=reason, rule=rule)
-                steps = [Step(key, accept), *self._queue_mention(view, arrival, key)]
-        return Decision(
-            steps=steps,
-            cause=f"{arrival.via.value}:{arrival.wire_kind or arrival.kind.value}",
-            correlation=arrival.thread or arrival.source,
-        )
+                return [Step(key, accept), *self._queue_mention(view, arrival, key)]
 
     def _cancel_thread(
         self, view: View, arrival: Arrival, because: str, *, away: bool = False
@@ -173,9 +213,10 @@ class Intake:
                 steps.append(Step(arrival.thread, WakeThread(source=arrival.source), because))
             noted = NoteThreadTurn(source=arrival.source, by_agent=by_agent)
             steps.append(Step(arrival.thread, noted, because))
-        message_id: Identifier = (
-            arrival.digest if arrival.message_id is None else arrival.message_id
-        )
+        message_id: Identifier | None = arrival.message_id
+        if message_id is None:
+            # The same words, much later, are another message: they get an answer of their own.
+            message_id = arrival.digest + (f"-{generation}" if generation > 1 else "")
         queue = QueueTurn(
             source=arrival.source,
             generation=generation,
@@ -194,160 +235,45 @@ class Intake:
         steps.append(Step(turn_key(arrival.source, generation), queue, because))
         return steps
 
-    # --- tickets -------------------------------------------------------------------------------
 
-    async def _take_ticket(self, arrival: Arrival) -> None:
-        source = arrival.source
-        async with self._ticket_locks[source]:
-            facts = await self._read(arrival)
-            if facts is None:
-                return
-            channel_id: Identifier | None = None
-            group = SHARED_GROUP
-            if self._is_admitted(self._ledger.view, facts, source):
-                channel_id = await self._channel(facts.project_id)
-                directory = await self._worktrees.find(str(facts.ticket_id), facts.slug)
-                group = directory or SHARED_GROUP
-            await self._ledger.commit(
-                lambda view: self._decide_ticket(view, arrival, facts, channel_id, group)
-            )
+def _is_own_post(view: View, arrival: Arrival) -> bool:
+    """Tell whether a message is one that we posted, whoever it's shown as (LUP-01)."""
+    if arrival.message_id is None:
+        return False
+    rows = view.rows("deliveries", message_id=str(arrival.message_id))
+    return any(
+        row["state"] == DeliveryState.DELIVERED.value
+        and row["channel_id"] == str(arrival.channel_id)
+        for row in rows
+    )
 
-    async def _read(self, arrival: Arrival) -> TicketFacts | None:
-        """Ask for the ticket; where that fails the next reconciliation brings it again (TK-8)."""
-        project_id, ticket_id = arrival.project_id, arrival.ticket_id
-        if project_id is None or ticket_id is None:
-            raise AssertionError("an arrival without a problem has its ids")
-        try:
-            return await self._team.ticket(project_id, ticket_id)
-        except ToolCallError as error:
-            _LOGGER.warning("%s can't be read: %s", arrival.source, error.reason)
-            refuse = RefuseSignal(arrival=arrival, reason="ticket-unreadable", rule="TK-8")
-            await self._ledger.commit(
-                lambda _: Decision(
-                    steps=[Step(signal_key(arrival.source), refuse)],
-                    cause=f"{arrival.via.value}:{arrival.kind.value}",
-                    correlation=arrival.source,
-                )
-            )
-            return None
 
-    async def _channel(self, project_id: Identifier) -> Identifier | None:
-        try:
-            return await self._team.project_channel(project_id)
-        except ToolCallError as error:
-            _LOGGER.warning("the channel of project %s is unknown: %s", project_id, error.reason)
-            return None
+def _heard_steps(arrival: Arrival, because: str, reason: str) -> list[Step]:
+    """Keep what was said among others: what answers it isn't for us either."""
+    is_said = arrival.is_mention and not arrival.problem and reason != "own-message"
+    if arrival.thread is None or not is_said:
+        return []
+    by_agent = arrival.sender is not None and arrival.sender.is_agent
+    heard = HearThread(source=arrival.source, by_agent=by_agent, for_others=reason in _FOR_OTHERS)
+    return [Step(arrival.thread, heard, because)]
 
-    def _is_admitted(self, view: View, facts: TicketFacts, source: str) -> bool:
-        return isinstance(self._admit(view, facts, source), Admitted)
 
-    def _admit(
-        self, view: View, facts: TicketFacts, source: str
-    ) -> Admitted | Suppressed | Refused | HandsOver:
-        return admit_ticket(
-            facts,
-            ticket=view.ticket(source),
-            ticket_key=source,
-            ourselves=self.ourselves,
-            authorized_roots=self.authorized_roots(),
-        )
-
-    def _decide_ticket(
-        self,
-        view: View,
-        arrival: Arrival,
-        facts: TicketFacts,
-        channel_id: Identifier | None,
-        group: str,
-    ) -> Decision:
-        source = arrival.source
-        key = signal_key(source)
-        match self._admit(view, facts, source):
-            case Suppressed(reason=reason, rule=rule, repeats=repeats):
-                suppress = SuppressSignal(
-                    arrival=arrival, reason=reason, repeats=repeats, rule=rule
-                )
-                steps = [Step(key, suppress)]
-            case Refused(reason=reason, rule=rule):
-                steps = [Step(key, RefuseSignal(arrival=arrival, reason=reason, rule=rule))]
-                if rule == "TK-10" and view.ticket(source).state in _RELEASABLE:
-                    steps.append(Step(source, ReleaseTicket(reason=reason), key))
-            case HandsOver(to=to, reason=reason, rule=rule):
-                steps = [
-                    Step(key, RefuseSignal(arrival=arrival, reason=reason, rule=rule)),
-                    *hand_over_steps(view, source, to, because=key),
-                ]
-            case Admitted(reason=reason, rule=rule):
-                accept = AcceptSignal(arrival=arrival, reason=reason, rule=rule)
-                steps = [
-                    Step(key, accept),
-                    *self._queue_ticket(view, arrival, facts, channel_id, group, reason),
-                ]
-        return Decision(
-            steps=steps, cause=f"{arrival.via.value}:{arrival.kind.value}", correlation=source
-        )
-
-    def _queue_ticket(  # noqa: PLR0913 - all that one entry holds, and it never changes later
-        self,
-        view: View,
-        arrival: Arrival,
-        facts: TicketFacts,
-        channel_id: Identifier | None,
-        group: str,
-        reason: str,
-    ) -> list[Step]:
-        source = ticket_key(facts.project_id, facts.ticket_id)
-        because = signal_key(source)
-        generation = view.signal(because).generation + 1
-        turn = turn_key(source, generation)
-        kind = kind_of_ticket(facts.title, facts.description, vocabulary=self._vocabulary)
-        target = Target(channel_id=channel_id, parent_id=None)
-        slot = report_slot(facts.project_id, facts.ticket_id, facts.revision)
-        see = SeeTicket(
-            project_id=facts.project_id,
-            ticket_id=facts.ticket_id,
-            slug=facts.slug,
-            title=facts.title,
-            revision=facts.revision,
-            reason=reason,
-        )
-        steps = [Step(source, see, because)]
-        if kind is TurnKind.FULL and not self._settings.has_workspace:
-            blocked = BlockTicket(reason="no-workspace", root=None)
-            notice = wording.no_workspace_notice(facts.slug or facts.title)
-            return [
-                *steps,
-                Step(source, blocked, source),
-                blocker_step(view, target, notice, source, None, at=arrival.at, after=source),
-            ]
-        is_owed = kind is TurnKind.FULL
-        steps.append(
-            Step(source, QueueTicket(turn=turn, report=slot if is_owed else None), because)
-        )
-        if is_owed:
-            owe = OweDelivery(
-                slot=slot,
-                purpose=Purpose.REPORT,
-                target=target,
-                source=source,
-                source_at=arrival.at,
-                ticket=source,
-            )
-            steps.append(Step(delivery_key(slot), owe, source))
-        queue = QueueTurn(
-            source=source,
-            generation=generation,
-            kind=kind,
-            group=group if kind is TurnKind.FULL else "",
-            ticket=source,
-            thread=None,
-            target=target,
-            slot=None,
-            title=facts.slug or facts.title,
-            text=f"{facts.title}\n\n{facts.description}".strip(),
-            sender="",
-            by_agent=False,
-            accepted_at=arrival.at,
-        )
-        steps.append(Step(turn, queue, source))
-        return steps
+def _pause_steps(arrival: Arrival, because: str) -> list[Step]:
+    """Tell people once that agents aren't answered any more, and then be silent (LUP-02)."""
+    if arrival.thread is None:
+        return []
+    notice = PlanDelivery(
+        slot=f"pause:{arrival.channel_id}:{arrival.root_id}:{arrival.message_id}",
+        purpose=Purpose.BLOCKER,
+        target=Target(channel_id=arrival.channel_id, parent_id=arrival.root_id),
+        content=wording.loop_notice(),
+        source=arrival.source,
+        source_at=arrival.at,
+        turn=None,
+        ticket=None,
+        thread=arrival.thread,
+    )
+    return [
+        Step(arrival.thread, PauseThread(source=arrival.source), because),
+        Step(delivery_key(notice.slot), notice, arrival.thread),
+    ]

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-from ov_es_adapters.daemon.consequences import blocker_step
+from ov_es_adapters.daemon.consequences import blocker_steps, reply_steps
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.ports import Clock, Ids
 from ov_es_domain.delivery.commands import PlanDelivery
 from ov_es_domain.delivery.target import Purpose
-from ov_es_domain.identity import delivery_key
 from ov_es_domain.observation import RunReport
 from ov_es_domain.policy import wording
 from ov_es_domain.policy.evidence import Judgement, combine, judge
@@ -131,7 +130,7 @@ class Settlement:
             ticket=turn.ticket,
             thread=turn.thread,
         )
-        return [Step(delivery_key(turn.slot), plan, key)]
+        return reply_steps(plan, most=self._settings.message_characters_max, after=key)
 
     def _after_stop(self, view: View, key: str, turn: Turn) -> list[Step]:
         """Nothing is published for a turn that was stopped (CY-11)."""
@@ -149,9 +148,11 @@ class Settlement:
         """People are told, in either lane, and the ticket waits for them (CY-13, CY-19)."""
         label = view.ticket(turn.ticket).label if turn.ticket is not None else None
         steps: list[Step] = []
+        note: str | None = None
         if judgement.verdict is Verdict.BLOCKED:
             root = report.stream.policy_block or turn.directory
             notice = wording.push_notice(label, root)
+            note = wording.push_note()
             if turn.ticket is not None:
                 blocked = BlockTicket(reason=judgement.reason, root=root)
                 steps.append(Step(turn.ticket, blocked, key))
@@ -168,8 +169,8 @@ class Settlement:
                 )
         if turn.target is not None:
             now = self._clock.now()
-            steps.append(
-                blocker_step(view, turn.target, notice, turn.source, key, at=now, after=key)
+            steps += blocker_steps(
+                view, turn.target, notice, turn.source, key, at=now, after=key, note=note
             )
         return steps
 
@@ -199,5 +200,5 @@ def give_up_steps(view: View, key: str, judgement: Judgement, *, at: float) -> l
         steps.append(Step(turn.ticket, PauseTicket(reason=judgement.reason, revision=None), key))
     if turn.target is not None:
         notice = wording.failure_notice(judgement, lane=turn.lane, label=label, recovered=False)
-        steps.append(blocker_step(view, turn.target, notice, turn.source, key, at=at, after=key))
+        steps += blocker_steps(view, turn.target, notice, turn.source, key, at=at, after=key)
     return steps

@@ -114,6 +114,7 @@ class Watcher:
         )
         self._recovery = Recovery(self.ledger, world.processes, world.clock, settings)
         self._to_close = asyncio.Event()
+        self._readings: set[asyncio.Task[None]] = set()
         self.ledger.subscribe(self._notice)
 
     # --- orders from outside ---------------------------------------------------------------------
@@ -160,7 +161,9 @@ class Watcher:
                 if self._settings.once:
                     background.append(tasks.create_task(self._stop_when_done()))
                 await self._stopping.wait()
-                background[0].cancel()
+                # What wasn't taken by now is found by the next watcher's reconciliation.
+                for task in (background[0], *self._readings):
+                    task.cancel()
                 await self._dispatcher.stop()
                 await self._pump.stop()
                 for task in background:
@@ -252,7 +255,9 @@ class Watcher:
     async def _take(self, tasks: asyncio.TaskGroup, arrival: Arrival) -> None:
         """Record a mention at once; a ticket has to be read first, and nobody waits for that."""
         if arrival.project_id is not None and not arrival.problem:
-            tasks.create_task(self._intake.take(arrival))
+            reading = tasks.create_task(self._intake.take(arrival))
+            self._readings.add(reading)
+            reading.add_done_callback(self._readings.discard)
         else:
             await self._intake.take(arrival)
 

@@ -13,6 +13,7 @@ from ov_es_adapters.simulation.processes import SimulatedProcess
 from ov_es_adapters.simulation.result import Violation, folded
 from ov_es_adapters.simulation.runs_told import told_runs
 from ov_es_adapters.simulation.truth import BY_WATCHER, Post
+from ov_es_domain.delivery.target import Purpose
 from ov_es_domain.errors import IllegalTransitionError
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.signal.arrival import Via
@@ -105,7 +106,9 @@ def _posts(evidence: Evidence) -> Iterable[Violation]:
             yield Violation(
                 rule="posted-twice", key=delivery.key, position=position, message=message
             )
-        if delivery.delivered_at is not None and not delivery.posts:
+        # A note is on its ticket, where no message shows it.
+        is_message = delivery.planned.purpose is not Purpose.NOTE
+        if is_message and delivery.delivered_at is not None and not delivery.posts:
             yield Violation(
                 rule="lost",
                 key=delivery.key,

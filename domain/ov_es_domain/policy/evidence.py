@@ -22,12 +22,17 @@ CODE_CALLS = frozenset(
 )
 """Team tools whose success is work on a repository (EV-6)."""
 
+WATCHER_CALLS = frozenset({"post_message"})
+"""Tools that no run is given, since the watcher delivers (DL-13): that a run tried one in vain
+says nothing about its work."""
+
 _ENDINGS = {
     RunEnding.NOT_STARTED: "could-not-start",
     RunEnding.STALLED: "stalled",
     RunEnding.STOPPED: "stopped",
 }
 MISSING_CHANGE = "a change in the repository"
+MISSING_REVERTED = "a change in the repository (there were edits, and they were taken back)"
 MISSING_READ = "the ticket, read through get_ticket"
 MISSING_UPDATE = "the ticket, updated through update_ticket"
 
@@ -45,13 +50,15 @@ class Judgement:
     @property
     def lacks_evidence(self) -> bool:
         """Whether the run itself was good, and only can't show what is asked for (CY-15)."""
-        return self.reason == "evidence-missing"
+        return self.reason in {"evidence-missing", "no-change"}
 
 
 def failed_calls(stream: StreamObservation) -> tuple[ToolCall, ...]:
     """Return each tool's last failure, unless a later success took it out (EV-16)."""
     failures: dict[str, ToolCall] = {}
     for call in stream.calls:
+        if call.tool in WATCHER_CALLS:
+            continue
         if call.ok:
             failures.pop(call.tool, None)
         else:
@@ -71,11 +78,21 @@ def changed_repository(report: RunReport) -> bool:
     return bool(report.stream.edits) or _has_call(report.stream, *CODE_CALLS)
 
 
+def is_unchanged(report: RunReport) -> bool:
+    """Tell whether it's known that nothing was changed: git looked, and saw no difference."""
+    return report.workspace.changed is False and not changed_repository(report)
+
+
+def reverted(report: RunReport) -> bool:
+    """Tell whether a run edited files, and nothing of it is left (TRU-04)."""
+    return is_unchanged(report) and bool(report.stream.edits)
+
+
 def missing(report: RunReport, *, is_ticket: bool) -> tuple[str, ...]:
     """Return what a coding run can't show, in a fixed order (EV-22 to EV-25)."""
     lacks: list[str] = []
     if not changed_repository(report):
-        lacks.append(MISSING_CHANGE)
+        lacks.append(MISSING_REVERTED if reverted(report) else MISSING_CHANGE)
     if is_ticket and not report.stream.ticket_read:
         lacks.append(MISSING_READ)
     if is_ticket and not report.stream.ticket_updated:
@@ -129,7 +146,8 @@ def judge(report: RunReport, *, lane: Lane, is_ticket: bool) -> Judgement:
     if lane is Lane.WORK:
         lacks = missing(report, is_ticket=is_ticket)
         if lacks:
-            return Judgement(verdict=Verdict.FAILED, reason="evidence-missing", missing=lacks)
+            reason = "no-change" if is_unchanged(report) else "evidence-missing"
+            return Judgement(verdict=Verdict.FAILED, reason=reason, missing=lacks)
         return Judgement(verdict=Verdict.SUCCEEDED)
     failures = failed_calls(report.stream)
     if failures:

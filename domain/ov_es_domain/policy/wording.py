@@ -5,9 +5,12 @@ Source: BL-1 to BL-16, DL-19, TK-29, CY-25.
 
 from collections.abc import Sequence
 
+from ov_es_domain.observation import RunReport
 from ov_es_domain.policy.evidence import Judgement
 from ov_es_domain.turn.kinds import Lane
 
+_FILES_MAX = 10
+"""More names than these aren't read by anybody in a chat."""
 _ENDINGS = {
     "time-limit": "it ran into its time limit",
     "stalled": "it stopped saying anything",
@@ -38,11 +41,14 @@ def failure_notice(judgement: Judgement, *, lane: Lane, label: str | None, recov
     """Return the blocker for a turn that failed; `label` is the ticket's slug or title, if any."""
     what = f"{label}" if label else "this request"
     after = f" I've left {label} as it is until somebody changes it." if label else ""
-    if judgement.reason == "evidence-missing":
+    if judgement.lacks_evidence:
         tried = " I tried once more to complete it." if recovered else ""
         lacks = "; ".join(judgement.missing)
+        fact = (
+            " There are no changes in the repository." if judgement.reason == "no-change" else ""
+        )
         return (
-            f"I couldn't complete {what}: I can't show {lacks}.{tried}"
+            f"I couldn't complete {what}: I can't show {lacks}.{fact}{tried}"
             f" I don't claim that it's done.{after}"
         )
     if judgement.reason == "failed-actions":
@@ -71,6 +77,22 @@ def push_notice(label: str | None, root: str | None) -> str:
     )
 
 
+def push_note() -> str:
+    """Return what the ticket itself gets of that: it mustn't hold words that authorize (BL-13)."""
+    return (
+        "I've paused here: before I can go on, a person has to confirm something in the project's"
+        " channel. I don't try again by myself until then."
+    )
+
+
+def loop_notice() -> str:
+    """Return what people are told when agents have had their turns in a thread (LUP-02)."""
+    return (
+        "I've answered other agents here several times in a row, without a word from a person, so"
+        " I stop now. Write to me in this thread, and I'll go on."
+    )
+
+
 def no_workspace_notice(label: str) -> str:
     """Return the blocker for a coding ticket of an agent that has no workspace (TK-28)."""
     return (
@@ -79,8 +101,8 @@ def no_workspace_notice(label: str) -> str:
     )
 
 
-def completion_report(label: str, title: str, status: str, answer: str) -> str:
-    """Return the report of a ticket whose work is done and shown.
+def completion_report(label: str, title: str, status: str, answer: str, *, facts: str = "") -> str:
+    """Return the report of a ticket whose work is done and shown; `facts` are what was seen of it.
 
     >>> completion_report("COR-5", "Fix the login form", "in_review", "Fixed in PR 12.")
     "I've finished COR-5 (Fix the login form), now in review. Fixed in PR 12."
@@ -88,8 +110,27 @@ def completion_report(label: str, title: str, status: str, answer: str) -> str:
     named = f"{label} ({title})" if title and title != label else label
     words = status.replace("_", " ").replace("-", " ").strip()
     now = f", now {words}" if words else ""
-    rest = f" {answer.strip()}" if answer.strip() else ""
+    rest = "".join(f" {said.strip()}" for said in (answer, facts) if said.strip())
     return f"I've finished {named}{now}.{rest}"
+
+
+def work_facts(report: RunReport) -> str:
+    """Return what the directory showed of a run's work, beside the run's own words (TRU-04).
+
+    What nobody has looked at is said to be so (TRU-08); "" where nothing is known.
+    """
+    work = report.workspace
+    if not work.files:
+        return ""
+    names = ", ".join(work.files[:_FILES_MAX])
+    more = len(work.files) - _FILES_MAX
+    said = f"Changed: {names}" + (f" and {more} more." if more > 0 else ".")
+    if not work.commits:
+        return f"{said} Nothing of that is committed."
+    count = "1 commit" if work.commits == 1 else f"{work.commits} commits"
+    if any(call.ok and call.tool == "create_pull_request" for call in report.stream.calls):
+        return f"{said} {count}."
+    return f"{said} {count}; I haven't checked whether an open pull request holds them."
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -85,6 +85,8 @@ class Turn(Aggregate):
     """What the first run showed, while the recovery runs (EV-18)."""
     answer: str = ""
     """The final text of a turn that succeeded."""
+    report: RunReport | None = None
+    """What a turn that succeeded could show; None: it hasn't, or not yet."""
 
     @property
     def lane(self) -> Lane:
@@ -299,7 +301,7 @@ def evolve(turn: Turn, event: TurnEvent) -> Turn:
         case e.TurnResultRefused():
             return turn
         case e.TurnSucceeded(report=report):
-            return replace(turn, execution="", pid=None, answer=report.stream.text)
+            return replace(turn, execution="", pid=None, answer=report.stream.text, report=report)
         case (
             e.TurnFailed()
             | e.TurnTimedOut()
