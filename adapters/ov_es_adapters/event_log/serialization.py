@@ -7,6 +7,7 @@ the fields that the event repeats, which is most of them.
 import dataclasses
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -21,6 +22,8 @@ assert catalogue.LIFECYCLES  # noqa: S101 - importing it is what makes all topic
 
 Body = TypeVar("Body")
 _NO_COMMAND = msgspec.Raw(b"")
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError)
+"""What decoding raises for bytes that a person or a broken disk has altered."""
 
 
 class Envelope(msgspec.Struct, Generic[Body], omit_defaults=True):
@@ -39,6 +42,7 @@ _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
 _raw_decoder: msgspec.json.Decoder[Envelope[msgspec.Raw]] = msgspec.json.Decoder(
     Envelope[msgspec.Raw]
 )
+_object_decoder: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 
 
 def _fields_of(kind: type[Command]) -> tuple[str, ...]:
@@ -59,16 +63,16 @@ def encode(event: NewEvent) -> bytes:
     Raises: StoreError when it can't be read back; that is a mistake in the program.
     """
     body = event.body
-    cmd = _NO_COMMAND if event.command is None else _encode_command(event.command, body)
-    state = _encode(
-        Envelope(at=event.at, cause=event.cause, corr=event.correlation, data=body, cmd=cmd)
-    )
     decoder = _decoders.get(body.TOPIC) or _decoder(body.TOPIC)
+    if decoder is None:
+        raise StoreError(f"{body.TOPIC} isn't declared, and nothing was written")
     try:
-        if decoder is None:
-            raise StoreError(f"{body.TOPIC} isn't declared, and nothing was written")
+        cmd = _NO_COMMAND if event.command is None else _encode_command(event.command, body)
+        state = _encode(
+            Envelope(at=event.at, cause=event.cause, corr=event.correlation, data=body, cmd=cmd)
+        )
         decoder.decode(state)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise StoreError(
             f"{event.reference}, {body.TOPIC}, couldn't be read back, and nothing was written:"
             f" {error}"
@@ -81,7 +85,8 @@ def _encode_command(command: Command, body: Event) -> msgspec.Raw:
     fields = {"name": command.NAME}
     for name in _fields_of(type(command)):
         value = getattr(command, name)
-        if getattr(body, name, missing) != value:
+        repeated = getattr(body, name, missing)
+        if repeated != value or type(repeated) is not type(value):  # 1 == True == 1.0
             fields[name] = value
     return msgspec.Raw(_encode(fields))
 
@@ -97,7 +102,7 @@ def decode(position: int, key: str, version: int, topic: str, state: bytes) -> R
         if decoder is None:
             return _decode_old(position, key, version, topic, state)
         envelope = decoder.decode(state)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise CorruptLogError(position, key, f"{topic} can't be decoded: {error}") from error
     cmd = envelope.cmd
     body = envelope.data
@@ -128,13 +133,15 @@ def _decode_old(position: int, key: str, version: int, topic: str, state: bytes)
             position, key, f"its topic {topic!r} is none that this version knows"
         )
     envelope = _raw_decoder.decode(state)
-    old: dict[str, object] = msgspec.json.decode(envelope.data)
     try:
-        now, fields = upcast(topic, old)
+        old = _object_decoder.decode(envelope.data)
+        now, fields = upcast(topic, dict(old))
         body = msgspec.convert(fields, EVENTS[now])
-    except (KeyError, msgspec.ValidationError) as error:
+    except (KeyError, *_UNREADABLE) as error:
         raise CorruptLogError(position, key, f"{topic} can't be upcast: {error}") from error
     cmd = envelope.cmd
+    # The command left out what the event said then, whatever it's called now.
+    said = SimpleNamespace(**{**msgspec.to_builtins(body), **old})
     return Recorded(
         key,
         version,
@@ -143,19 +150,19 @@ def _decode_old(position: int, key: str, version: int, topic: str, state: bytes)
         envelope.cause,
         envelope.corr,
         position,
-        partial(_decode_command, position, key, cmd, body) if cmd else None,
+        partial(_decode_command, position, key, cmd, said) if cmd else None,
     )
 
 
-def _decode_command(position: int, key: str, cmd: msgspec.Raw, body: Event) -> Command:
-    fields: dict[str, Any] = msgspec.json.decode(cmd)
-    kind = COMMANDS.get(str(fields.pop("name", "")))
-    if kind is None:
-        raise CorruptLogError(position, key, "its command is none that this version knows")
-    for name in _fields_of(kind):
-        if name not in fields and hasattr(body, name):
-            fields[name] = msgspec.to_builtins(getattr(body, name))
+def _decode_command(position: int, key: str, cmd: msgspec.Raw, said: object) -> Command:
     try:
+        fields = _object_decoder.decode(cmd)
+        kind = COMMANDS.get(str(fields.pop("name", "")))
+        if kind is None:
+            raise CorruptLogError(position, key, "its command is none that this version knows")
+        for name in _fields_of(kind):
+            if name not in fields and hasattr(said, name):
+                fields[name] = msgspec.to_builtins(getattr(said, name))
         return msgspec.convert(fields, kind)
-    except msgspec.ValidationError as error:
+    except _UNREADABLE as error:
         raise CorruptLogError(position, key, f"its command can't be decoded: {error}") from error

@@ -78,7 +78,7 @@ def test_a_recorded_event_is_read_and_keeps_all_that_it_said(path: Path) -> None
     again = msgspec.json.decode(encode(_as_new(event)))
 
     if line.topic in EVENTS:
-        assert event.body.TOPIC == line.topic
+        assert line.topic == event.body.TOPIC
         assert _lost(msgspec.json.decode(line.state), again) == [], (
             "a field was renamed or removed: add a topic of the next version, and an upcast"
         )
