@@ -7,6 +7,7 @@ answer was lost is settled by looking, never by posting blindly again.
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
+from logging import getLogger
 
 from ov_es_adapters.daemon.exit_checks import ExitChecks, about
 from ov_es_adapters.daemon.intake import Intake
@@ -24,12 +25,14 @@ from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery.aggregate import Delivery
 from ov_es_domain.delivery.machine import DeliveryState
 from ov_es_domain.delivery.target import Purpose
+from ov_es_domain.errors import OvEsError
 from ov_es_domain.identity import Identifier, ticket_ids
 from ov_es_domain.lifecycle import Command
 from ov_es_domain.policy.settling import backoff, same_content
 from ov_es_domain.recorded import Recorded
 from ov_es_projections.projection import Row
 
+_LOGGER = getLogger("ov_es.delivery")
 _FIRST_LOOK_SECONDS = 1.0
 _NOTE_FIELD = "blocker"
 """The field of a ticket's update that holds a note, where the server has no comments."""

@@ -18,6 +18,7 @@ from ov_es_adapters.errors import ToolCallError
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Clock, Ids, Run, RunRequest, Runtime, Worktrees
 from ov_es_adapters.redaction import Redactor
+from ov_es_domain.errors import OvEsError
 from ov_es_domain.identity import ticket_ids
 from ov_es_domain.observation import RunReport
 from ov_es_domain.policy.admission import second_look
@@ -141,9 +142,17 @@ class Dispatcher:
     # --- one cycle -------------------------------------------------------------------------------
 
     async def _cycle(self, key: str) -> None:
-        """Carry one turn from its start to its settlement (CY-6)."""
+        """Carry one turn from its start to its settlement (CY-6).
+
+        What fails in it by a defect of ours ends this turn alone, and the queue goes on (Q-109).
+        """
         try:
             await self._serve(key)
+        except OvEsError:
+            raise
+        except Exception:
+            _LOGGER.exception("%s failed by a defect of ov-es", key)
+            await self._settlement.give_up(key, "internal-error")
         finally:
             self._starting.pop(key, None)
             self._runs.pop(key, None)
@@ -273,8 +282,8 @@ class Dispatcher:
             await run.stop()
         try:
             report = redacted_report(await run.wait(), self._redactor)
-        except asyncio.CancelledError:
-            # The daemon is failing; nothing that it started may outlive it.
+        except BaseException:
+            # Whatever fails here, nothing that was started may outlive it.
             await asyncio.shield(run.stop())
             raise
         self._runs.pop(key, None)

@@ -156,7 +156,9 @@ class Ledger:
         """Record the start of a watch, and raise the fencing token in the same transaction."""
         async with self._turnstile:
             decision = Decision(steps=[Step(key, command)], cause="start", correlation=key)
-            await self._commit_when_possible(lambda _: decision, raises=key)
+            recorded = await self._commit_when_possible(lambda _: decision, raises=key)
+        for event in recorded:
+            self._tell(event)
 
     async def commit(self, plan: Plan) -> list[Recorded]:
         """Carry out what `plan` says in one transaction, in the order of the calls.

@@ -147,7 +147,7 @@ async def test_once_drains_what_there_is_and_ends(tmp_path: Path) -> None:
 
         assert (status, err) == (0, err)
         assert [post["content"] for post in stage.team.world.posts] == ["ok"]
-        assert [json.loads(line)["position"] for line in out.splitlines()][:2] == [2, 3]
+        assert [json.loads(line)["position"] for line in out.splitlines()][:2] == [1, 2]
 
 
 async def test_wrong_credentials_end_the_watcher_with_a_clear_word(tmp_path: Path) -> None:
