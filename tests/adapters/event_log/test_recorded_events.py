@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -45,21 +45,19 @@ def _as_new(event: Recorded) -> NewEvent:
     )
 
 
-def _lost(old: Any, new: Any, where: str = "") -> list[str]:
+def _lost(old: object, new: object, where: str = "") -> list[str]:
     """Return where something that was said isn't said any more; a new default loses nothing."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            place
-            for name, value in old.items()
-            for place in _lost(value, new.get(name), f"{where}.{name}")
-        ]
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [
-            place
-            for number, (before, after) in enumerate(zip(old, new, strict=True))
-            for place in _lost(before, after, f"{where}[{number}]")
-        ]
-    return [] if old == new else [where]
+    if type(old) is not type(new) or not isinstance(old, dict | list):
+        return [] if old == new else [where]
+    before, after = _places(cast(Any, old)), _places(cast(Any, new))
+    return [
+        place for name, value in before.items() for place in _lost(value, after.get(name), name)
+    ]
+
+
+def _places(of: Any) -> dict[str, Any]:
+    """Return what is in an object or a list, by name or number."""
+    return {str(name): of[name] for name in (of if isinstance(of, dict) else range(len(of)))}
 
 
 def test_each_topic_has_a_recorded_event() -> None:
