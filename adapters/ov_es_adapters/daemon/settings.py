@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import cast
 
+from ov_es_adapters.daemon.prompt_data import DEFAULT_BOUNDS, PromptBounds
 from ov_es_adapters.errors import BadInputError
 from ov_es_domain.identity import Identifier
 from ov_es_domain.policy.admission import SIGNATURE_SECONDS
@@ -61,6 +62,8 @@ class WatchSettings:
     """How long a locked or full store is waited for before it counts as unhealthy."""
     notice_seconds: float = 1.0
     """How often it's looked whether somebody else, such as an operator, wrote to the log."""
+    prompt_bounds: PromptBounds = DEFAULT_BOUNDS
+    """How much of what others wrote goes into a prompt."""
     once: bool = False
     """Reconcile, drain, stop."""
 

@@ -91,7 +91,12 @@ class Watcher:
             team,
             self._intake,
             Settlement(self.ledger, world.clock, world.ids, settings),
-            Prompts(settings.agent),
+            Prompts(
+                settings.agent,
+                self.ledger.view,
+                runtime=world.runtime.name,
+                bounds=settings.prompt_bounds,
+            ),
             clock=world.clock,
             ids=world.ids,
             runtime=world.runtime,
