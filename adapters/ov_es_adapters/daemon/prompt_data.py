@@ -1,6 +1,7 @@
 """Puts what others wrote into a prompt, so that it stays data and keeps to its size."""
 
 import json
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from unicodedata import category
@@ -8,7 +9,7 @@ from unicodedata import category
 from ov_es_domain.identity import Identifier
 from ov_es_projections.cutting import beginning
 
-_KEPT_CONTROLS = "\n\t"
+_LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 _MARK_DIGITS = 8
 
 
@@ -35,12 +36,10 @@ def clean(text: str) -> str:
     >>> clean("a\r\nb\0c\x1b[2Jd")
     'a\nbc[2Jd'
     """
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    plain = _LINE_ENDS.sub("\n", text)
     if plain.isascii() and plain.replace("\n", "").isprintable():
         return plain
-    return "".join(
-        c for c in plain if c in _KEPT_CONTROLS or category(c) not in {"Cc", "Cs", "Zl", "Zp"}
-    )
+    return "".join(c for c in plain if c in "\n\t" or category(c) not in {"Cc", "Cs"})
 
 
 def fenced(text: str, characters_max: int) -> str:
