@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import chain, starmap, takewhile
 from typing import Any, Protocol
 
 from eventsourcing.persistence import StoredEvent
@@ -13,7 +14,6 @@ from ov_es_adapters.event_log.tables import (
     FENCES_TABLE,
     PROJECTIONS_TABLE,
     Dialect,
-    changes_of,
     tables_of,
 )
 from ov_es_domain.recorded import NewEvent, Recorded
@@ -144,9 +144,10 @@ class RecorderLog:
         return recorded
 
     def _apply(self, cursor: Cursor, projections: Iterable[Projection], event: Recorded) -> None:
-        for change in changes_of(projections, event):
-            statement, values = self.store.dialect.change(self._tables[change.table], change)
-            cursor.execute(statement, values)
+        statement_of, tables = self.store.dialect.change, self._tables
+        for projection in projections:
+            for change in projection.apply(event):
+                cursor.execute(*statement_of(tables[change.table], change))
 
     def _check(self, cursor: Cursor, fence: Fence) -> None:
         mark = self.store.dialect.placeholder
@@ -182,21 +183,35 @@ class RecorderLog:
 
     def stream(self, *, after: int = 0, until: int | None = None) -> Iterator[Recorded]:
         """Yield the events behind a position, in order; a hole in a gapless log is corruption."""
+        # A replay makes millions of steps: none of them is a step of a generator of ours.
+        return chain.from_iterable(starmap(decode, page) for page in self._pages(after, until))
+
+    def _pages(self, after: int, until: int | None) -> Iterator[list[StoredRow]]:
+        """Yield the rows behind a position, some thousand at once.
+
+        Raises: CorruptLogError at the first row that is missing or can't be read, when all that
+            stands before it has been yielded.
+        """
         last, size = after, _PAGE
         while True:
             try:
                 page = self.store.rows(last + 1, size, until)
             except CorruptLogError as error:
-                # A page can't be read: go on one by one, so that all before it's read.
                 if size == 1:
                     raise CorruptLogError(last + 1, "", error.why) from error
                 size = 1
                 continue
-            for row in page:
-                if row[0] != last + 1 and not self._has_gaps:
-                    raise CorruptLogError(last + 1, "", f"the next position there is {row[0]}")
-                last = row[0]
-                yield decode(*row)
+            if page and page[-1][0] - last != len(page) and not self._has_gaps:
+                whole = list(
+                    takewhile(lambda pair: pair[0] == pair[1][0], enumerate(page, last + 1))
+                )
+                yield [row for _, row in whole]
+                missing = last + 1 + len(whole)
+                why = f"the next position there is {page[len(whole)][0]}"
+                raise CorruptLogError(missing, "", why)
+            if page:
+                yield page
+                last = page[-1][0]
             if len(page) < size:
                 return
 

@@ -1,10 +1,9 @@
 """The tables of projections in SQL: one spelling for both stores, but for the placeholders."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ov_es_adapters.event_log.log import Condition
-from ov_es_domain.recorded import Recorded
 from ov_es_projections.projection import (
     ColumnType,
     KeepNewest,
@@ -72,7 +71,7 @@ class Dialect:
         match change:
             case Put(values=values):
                 names = tuple(values)
-                return self._put(table, names), [values[name] for name in names]
+                return self._put(table, names), tuple(values.values())
             case Remove(key=key):
                 return self._remove(table), [key[name] for name in table.key]
             case KeepNewest(column=column, rows_max=rows_max):
@@ -147,12 +146,6 @@ POSTGRES = Dialect(
 def tables_of(projections: tuple[Projection, ...]) -> Mapping[str, Table]:
     """Return the tables of projections by name."""
     return {table.name: table for each in projections for table in each.tables}
-
-
-def changes_of(projections: Iterable[Projection], event: Recorded) -> Iterable[RowChange]:
-    """Return what an event changes in all of these projections."""
-    for projection in projections:
-        yield from projection.apply(event)
 
 
 def held(value: Value) -> Value:
