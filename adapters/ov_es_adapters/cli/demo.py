@@ -45,7 +45,7 @@ def _home(keep: str | None) -> Generator[Path, None, None]:
         with tempfile.TemporaryDirectory(prefix="ov-es-demo-") as folder:
             yield Path(folder)
         return
-    home = Path(keep)
+    home = Path(keep).expanduser().absolute()  # its processes work in folders of their own
     if home.exists() and any(home.iterdir()):
         raise Failure(f"--keep {keep} isn't empty; name a new folder", ExitStatus.BAD_CALL)
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
