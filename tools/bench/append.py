@@ -109,8 +109,8 @@ class Bench:
 
 
 @contextmanager
-def _bench(mentions: int, synchronous: str) -> Iterator[Bench]:
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+def _bench(parent: Path | None, mentions: int, synchronous: str) -> Iterator[Bench]:
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
         bench = Bench(Path(folder), mentions, synchronous)
         try:
             yield bench
@@ -124,9 +124,10 @@ def main() -> None:
     parser.add_argument("--mentions", type=int, default=50, help="how many for each round")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--synchronous", choices=["FULL", "OFF"], default="FULL")
+    parser.add_argument("--folder", type=Path, help="where the logs are made; on a real disk")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    with _bench(options.mentions, options.synchronous) as bench:
+    with _bench(options.folder, options.mentions, options.synchronous) as bench:
         results = run_rounds(
             {"ov-es, append": bench.ours, "sqlite3, the same by hand": bench.bare},
             base="sqlite3, the same by hand",

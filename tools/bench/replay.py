@@ -83,9 +83,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--folder", type=Path, help="where the logs are made; on a real disk")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         path = Path(folder) / "log.db"
         count = fill(f"sqlite:///{path}", max(1, options.events // EVENTS_EACH))
         bench = Bench(path, count)

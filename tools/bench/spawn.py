@@ -175,10 +175,11 @@ def main() -> None:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--folder", type=Path, help="where the logs are made; on a real disk")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     logging.basicConfig(level=logging.ERROR)
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         bench = Bench(Path(folder))
         results = run_rounds(
             {"ov-es, frame to process": bench.ours, "asyncio, bare spawn": bench.bare},

@@ -40,9 +40,10 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=1_000_000, help="in the long log")
     parser.add_argument("--few", type=int, default=1000, help="in the short one")
     parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--folder", type=Path, help="where the logs are made; on a real disk")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         paths = {count: Path(folder) / f"{count}.db" for count in (options.few, options.events)}
         for count, path in paths.items():
             fill(f"sqlite:///{path}", max(1, count // EVENTS_EACH))

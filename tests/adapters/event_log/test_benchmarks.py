@@ -23,7 +23,7 @@ def test_a_benchmark_prints_ratios_with_their_spread(
     name: str, options: list[str], tmp_path: Path
 ) -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCH / name), "--json", *options],
+        [sys.executable, str(BENCH / name), "--json", "--folder", str(tmp_path), *options],
         cwd=tmp_path,
         capture_output=True,
         text=True,
