@@ -3,7 +3,6 @@
 Modules of PostgreSQL are left out where its driver isn't installed: it's an extra.
 """
 
-import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import walk_packages
@@ -25,4 +24,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
