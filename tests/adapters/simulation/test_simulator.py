@@ -194,7 +194,7 @@ def test_crashes_everywhere_find_a_daemon_that_forgets_to_look(
     def see_nothing(*_: object, **__: object) -> None:
         return None
 
-    monkeypatch.setattr("ov_es_adapters.daemon.delivery_pump.find_rendered", see_nothing)
+    monkeypatch.setattr("ov_es_adapters.daemon.exit_checks.find_rendered", see_nothing)
 
     report = crash_everywhere(_scenario((100,), _mention(1, 100)), also_before=True)
 
