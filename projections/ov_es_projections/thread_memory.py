@@ -19,7 +19,6 @@ from ov_es_domain.recorded import Recorded
 from ov_es_domain.thread import events as h
 from ov_es_domain.ticket import events as k
 from ov_es_domain.turn import events as t
-from ov_es_domain.turn.aggregate import Turn
 from ov_es_projections.cutting import beginning, one_line
 from ov_es_projections.projection import (
     ColumnType,
@@ -175,12 +174,15 @@ THREAD_MEMORY = Projection(
 )
 
 
-def conversation_of(turn: Turn) -> str | None:
+def conversation_of(*, ticket: str | None, thread: str | None) -> str | None:
     """Return the key under which a turn's past is kept: the ticket's, else the thread's (CY-5).
 
     None: it belongs to neither, and nothing is recalled.
+
+    >>> conversation_of(ticket=None, thread="thread:10:100")
+    'thread:10:100'
     """
-    return turn.ticket or turn.thread
+    return ticket or thread
 
 
 def recalled(

@@ -168,9 +168,10 @@ def test_mem_7_the_conversation_is_the_tickets_else_the_threads_else_none() -> N
     ticket = book.state(book.ticket(5))
     mention = book.state(book.mention(100))
 
-    assert conversation_of(ticket) == TICKET
-    assert conversation_of(mention) == THREAD
-    assert conversation_of(type(mention)()) is None
+    assert conversation_of(ticket=ticket.ticket, thread=ticket.thread) == TICKET
+    assert conversation_of(ticket=mention.ticket, thread=mention.thread) == THREAD
+    assert conversation_of(ticket=TICKET, thread=THREAD) == TICKET
+    assert conversation_of(ticket=None, thread=None) is None
 
 
 def test_mem_8_an_entry_without_words_says_its_key() -> None:

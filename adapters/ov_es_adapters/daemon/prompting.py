@@ -131,7 +131,7 @@ class Prompts:
 
     def _recall(self, turn: Turn) -> str:
         """Return what is remembered; that it can't be read stops nothing (MEM-5, MEM-11)."""
-        conversation = conversation_of(turn)
+        conversation = conversation_of(ticket=turn.ticket, thread=turn.thread)
         if self._memory is None or conversation is None:
             return ""
         try:
