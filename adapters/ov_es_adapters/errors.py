@@ -89,8 +89,8 @@ class CorruptLogError(StoreError):
         self.position = position
         self.key = key
         self.why = why
-        at = f"at position {position}" if position else "before the first event"
-        super().__init__(f"the log is corrupt {at}{f' ({key})' if key else ''}: {why}")
+        at = f" at position {position}" if position else ""
+        super().__init__(f"the log is corrupt{at}{f' ({key})' if key else ''}: {why}")
 
 
 class ConcurrentWriteError(StoreError):

@@ -1,4 +1,4 @@
-"""The log in one SQLite file: who else uses it, what it was like when it was last closed."""
+"""The log in one SQLite file, or in memory: how it's opened, and refused when it's damaged."""
 
 import itertools
 import os
@@ -12,12 +12,13 @@ from typing import cast
 from eventsourcing.persistence import StoredEvent
 from eventsourcing.utils import Environment
 
-from ov_es_adapters.errors import CorruptLogError
+from ov_es_adapters.errors import CorruptLogError, NotConfiguredError
+from ov_es_adapters.event_log.past_activity import PastActivity
 from ov_es_adapters.event_log.recorder_log import Cursor, StoredRow
+from ov_es_adapters.event_log.sqlite_damage import first_unreadable
 from ov_es_adapters.event_log.sqlite_recorder import SqliteLogFactory, SqliteLogRecorder
 from ov_es_adapters.event_log.tables import SQLITE, Dialect
 from ov_es_adapters.event_log.translated_errors import translated
-from ov_es_adapters.private_files import replace_privately
 
 _FIRST_OPEN_TRIES = 100
 _FIRST_OPEN_SECONDS = 0.05
@@ -36,11 +37,15 @@ class SqliteStore:
         self.path = path
         self.name = "the log in memory" if path is None else str(path)
         self._is_read_only = is_read_only
+        self._past: PastActivity | None = None
         if path is None:
             database = "file:ov-es?mode=memory"
         else:
             # Never relative: SQLite would take a name such as `file:x` for a URI.
             database = str(path.absolute())
+            with translated(self.name):
+                self._past = PastActivity(path)
+                self._past.refuse_an_emptied_file()
             if not is_read_only:
                 _make_private(path)
         environment = Environment("log", {"LOG_SQLITE_DBNAME": database, "LOG_CREATE_TABLE": "n"})
@@ -51,6 +56,11 @@ class SqliteStore:
             with translated(self.name):
                 self._open()
             self._look_back()
+        except CorruptLogError as error:
+            self._factory.close()
+            if path is None or error.position:
+                raise
+            raise CorruptLogError(first_unreadable(path), "", error.why) from error
         except BaseException:
             self._factory.close()
             raise
@@ -59,7 +69,10 @@ class SqliteStore:
         """Make the table, unless it's there; first openings at once take turns."""
         for attempt in itertools.count(1):
             try:
-                if not self._recorder.is_made() and not self._is_read_only:
+                if self._recorder.is_made():
+                    return
+                self._refuse_to_begin_anew()
+                if not self._is_read_only:
                     self._recorder.create_table()
             except sqlite3.OperationalError as error:
                 # While one switches to the write-ahead log, SQLite lets nobody wait.
@@ -73,30 +86,23 @@ class SqliteStore:
 
     # --- what was there before -------------------------------------------------------------------
 
-    @property
-    def _seen_path(self) -> Path | None:
-        return None if self.path is None else self.path.with_name(f"{self.path.name}.seen")
+    def _refuse_to_begin_anew(self) -> None:
+        with self._datastore.transaction(commit=False) as cursor:
+            cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'stored_events'")
+            has_events = cursor.fetchone() is not None
+        if self._past is not None and not has_events:
+            self._past.refuse_a_shorter_log(0)
+        if self._is_read_only and not has_events:
+            raise NotConfiguredError(f"there is no log in {self.name}; `ov-es watch` makes one")
 
     def _look_back(self) -> None:
-        """Refuse a log that has lost its end: it would forget what was posted (PER-02)."""
-        if self._seen_path is None or not self._seen_path.exists():
-            return
-        said = self._seen_path.read_text(encoding="ascii", errors="replace").strip()
-        seen = int(said) if said.isdigit() else 0
-        position = self.position()
-        if position < seen:
-            why = (
-                f"{self.name} ends at position {position}, but it had {seen} events before. To go"
-                f" on without them, and perhaps post again what they know of, remove"
-                f" {self._seen_path}"
-            )
-            raise CorruptLogError(position + 1, "", why)
+        if self._past is not None:
+            self._past.refuse_a_shorter_log(self.position())
+            self._note_position()
 
-    def _note_position(self) -> None:
-        if self._seen_path is not None and not self._is_read_only:
-            position = self.position()
-            if position:
-                replace_privately(self._seen_path, str(position).encode())
+    def _note_position(self, *, is_last: bool = False) -> None:
+        if self._past is not None and not self._is_read_only:
+            self._past.keep(self.position(), is_last=is_last)
 
     # --- the store -------------------------------------------------------------------------------
 
@@ -120,7 +126,10 @@ class SqliteStore:
     ) -> Sequence[int]:
         """Insert events in one transaction with what comes before and after."""
         with translated(self.name):
-            return self._recorder.insert_events(events, before=before, after=after) or ()
+            ids = self._recorder.insert_events(events, before=before, after=after) or ()
+        if self._past is not None and ids:
+            self._past.keep(ids[-1])
+        return ids
 
     def rows(self, lowest: int, limit: int, highest: int | None = None) -> list[StoredRow]:
         """Return a page of events, within the transaction if one is open."""
@@ -146,7 +155,7 @@ class SqliteStore:
     def close(self) -> None:
         """Remember how far the log went, and give the file back."""
         try:
-            self._note_position()
+            self._note_position(is_last=True)
         finally:
             self._factory.close()
 

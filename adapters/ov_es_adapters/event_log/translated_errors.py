@@ -18,6 +18,8 @@ _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _PRIMARY = 0xFF
 """The part of an error code that says of which kind it is."""
+_NO_TEXT = "Could not decode to UTF-8"
+"""What Python says of a text column, without a code of SQLite's."""
 
 
 @contextmanager
@@ -27,6 +29,9 @@ def translated(where: str) -> Generator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         raise _translate(where, error) from error
+    except UnicodeDecodeError as error:
+        # Python couldn't even read what SQLite says of the file, or what a column holds.
+        raise CorruptLogError(0, "", f"{where} holds bytes that are no text") from error
     except persistence.PersistenceError as error:
         raise _translate(where, _within(error)) from error
 
@@ -45,6 +50,6 @@ def _translate(where: str, error: Exception) -> StoreError:
         return ConcurrentWriteError(f"somebody wrote first: {error}")
     if code in _LOCKED:
         return StoreLockedError(where, "another process that is writing")
-    if code in _CORRUPT:
+    if code in _CORRUPT or str(error).startswith(_NO_TEXT):
         return CorruptLogError(0, "", f"{where} can't be read: {error}")
     return StoreUnavailableError(f"{where} can't be used, and nothing was written: {error}")

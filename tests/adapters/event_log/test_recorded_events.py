@@ -57,7 +57,8 @@ def _lost(old: object, new: object, where: str = "") -> list[str]:
 
 def _places(of: Any) -> dict[str, Any]:
     """Return what is in an object or a list, by name or number."""
-    return {str(name): of[name] for name in (of if isinstance(of, dict) else range(len(of)))}
+    names: Any = cast(Any, of) if isinstance(of, dict) else range(len(of))
+    return {str(name): of[name] for name in names}
 
 
 def test_each_topic_has_a_recorded_event() -> None:
