@@ -22,19 +22,20 @@ from ov_es_domain.errors import OvEsError
 from ov_es_domain.identity import ticket_ids
 from ov_es_domain.observation import RunReport
 from ov_es_domain.policy.admission import second_look
-from ov_es_domain.policy.lanes import SHARED_GROUP, Waiting, due
+from ov_es_domain.policy.lanes import SHARED_GROUP, Waiting, due, oldest_first_in_threads
 from ov_es_domain.policy.team_facts import TicketFacts
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.ticket.commands import PauseTicket, ReleaseTicket, StartTicket
 from ov_es_domain.ticket.machine import TicketState
 from ov_es_domain.turn.aggregate import Turn
-from ov_es_domain.turn.commands import NoteSpawn, ReleaseTurn, RequestStop, StartTurn
+from ov_es_domain.turn.commands import DeferTurn, NoteSpawn, ReleaseTurn, RequestStop, StartTurn
 from ov_es_domain.turn.events import TurnStopRequested
 from ov_es_domain.turn.kinds import Lane, StopReason, TurnKind
 from ov_es_domain.turn.machine import TurnState
 from ov_es_projections.open_turns import in_order
 
 _LOGGER = getLogger("ov_es.dispatcher")
+_GROUP_PAUSE_SECONDS = 5.0
 _POSTING_TOOLS = frozenset({"post_message"})
 
 
@@ -57,8 +58,12 @@ class Dispatcher:
         settings: WatchSettings,
         workdir: str | None,
         epoch: Callable[[], int],
+        holds_back_seconds: Callable[[], float],
     ) -> None:
-        """`epoch` is the fencing token that starts carry; `workdir` the workspace's root."""
+        """`epoch` is the fencing token that starts carry; `workdir` the workspace's root.
+
+        `holds_back_seconds` tells how long answers wait for older ones to be found.
+        """
         self._ledger = ledger
         self._team = team
         self._intake = intake
@@ -72,6 +77,7 @@ class Dispatcher:
         self._settings = settings
         self._workdir = workdir
         self._epoch = epoch
+        self._holds_back_seconds = holds_back_seconds
         self._news = asyncio.Event()
         self._cycles: dict[str, asyncio.Task[None]] = {}
         self._starting: dict[str, tuple[Lane, str]] = {}
@@ -87,6 +93,10 @@ class Dispatcher:
             stop.add_done_callback(self._stops.discard)
         if event.key.startswith("turn:"):
             self._news.set()
+
+    def wake(self) -> None:
+        """Look at the queues again."""
+        self._news.set()
 
     @property
     def is_idle(self) -> bool:
@@ -107,7 +117,8 @@ class Dispatcher:
         """Start what may start; return the seconds until the next turn's time, if any."""
         now = self._clock.now()
         rows = in_order(self._ledger.view.rows("open_turns"))
-        next_time: float | None = None
+        held = self._holds_back_seconds()
+        next_time: float | None = held or None
         for lane, slots in ((Lane.REPLY, 1), (Lane.WORK, self._settings.concurrency)):
             mine = [row for row in rows if row["lane"] == lane.value]
             busy = [
@@ -123,12 +134,19 @@ class Dispatcher:
                     lane=lane,
                     group=str(row["turn_group"] or ""),
                     not_before=float(row["not_before"] or 0.0),
+                    thread=str(row["thread"] or ""),
+                    source=str(row["source"]),
                 )
                 for row in mine
                 if row["state"] == TurnState.QUEUED.value and row["key"] not in self._cycles
             ]
+            free = [entry for entry in waiting if not (held and entry.thread)]
             starting, deferred = due(
-                waiting, running_groups=busy, running=len(busy), slots=slots, now=now
+                oldest_first_in_threads(free),
+                running_groups=busy,
+                running=len(busy),
+                slots=slots,
+                now=now,
             )
             for entry in starting:
                 self._starting[entry.key] = (lane, entry.group)
@@ -220,6 +238,15 @@ class Dispatcher:
         turn = view.turn(key)
         if turn.state != TurnState.QUEUED or self._is_stopping:
             return None
+        if group != turn.group and _is_busy(view, group):
+            # Its directory isn't the one that it queued for, and somebody works there (Q-116).
+            until = self._clock.now() + _GROUP_PAUSE_SECONDS
+            defer = DeferTurn(reason="group-busy", until=until)
+            return Decision(
+                steps=[Step(key, defer)],
+                cause=view.reference(key),
+                correlation=turn.ticket or turn.thread or turn.source,
+            )
         start = StartTurn(
             execution=execution,
             epoch=self._epoch(),
@@ -323,6 +350,12 @@ class Dispatcher:
     async def _stop_runs(self) -> None:
         for key in list(self._cycles):
             await self._ledger.commit(partial(_plan_stop, key=key))
+
+
+def _is_busy(view: View, group: str) -> bool:
+    return bool(group) and any(
+        view.turn(str(row["key"])).is_running for row in view.rows("open_turns", turn_group=group)
+    )
 
 
 def _plan_stop(view: View, key: str) -> Decision | None:

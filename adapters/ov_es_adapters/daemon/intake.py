@@ -1,7 +1,6 @@
 """Gives every arrival its one outcome, from the socket and from reconciliation alike."""
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from logging import getLogger
 
 from ov_es_adapters.daemon.consequences import open_turns_in, stop_steps
@@ -22,7 +21,9 @@ from ov_es_domain.identity import (
     signal_key,
     turn_key,
 )
+from ov_es_domain.lifecycle import handle
 from ov_es_domain.policy import wording
+from ov_es_domain.policy.addressing import Audience, address, is_talk_among_others
 from ov_es_domain.policy.admission import (
     Admitted,
     MentionOutcome,
@@ -34,10 +35,11 @@ from ov_es_domain.policy.admission import (
     admit_mention,
 )
 from ov_es_domain.policy.lanes import SHARED_GROUP, kind_of_mention
+from ov_es_domain.policy.team_facts import RenderedMessage
 from ov_es_domain.policy.vocabulary import Vocabulary
 from ov_es_domain.signal.arrival import Arrival, ArrivalKind
 from ov_es_domain.signal.commands import AcceptSignal, RefuseSignal, SuppressSignal
-from ov_es_domain.thread.aggregate import Thread
+from ov_es_domain.thread.aggregate import THREAD, Thread
 from ov_es_domain.thread.commands import (
     HearThread,
     NoteThreadTurn,
@@ -98,42 +100,66 @@ class Intake:
         if is_ticket and not arrival.problem:
             await self._tickets.take(arrival)
             return
-        heard = await self._person_heard(arrival)
-        await self._ledger.commit(lambda view: self._decide_mention(view, arrival, heard))
+        overheard = await self._overhear(arrival)
+        await self._ledger.commit(lambda view: self._decide_mention(view, arrival, overheard))
 
     # --- mentions, and what can't be read ------------------------------------------------------
 
-    async def _person_heard(self, arrival: Arrival) -> str | None:
-        """Return a person's message that came after the agents' turns, where that matters.
+    async def _overhear(self, arrival: Arrival) -> HearThread | None:
+        """Return what was said in a thread without reaching us, where the outcome rests on it.
 
-        Most of what people say never reaches us as a frame: before the last agent's turn is
-        refused, the thread itself is asked (LUP-02).
+        Most of what people say never comes as a frame. Before an agent's turn too many is refused
+        a person's word is looked for (LUP-02), and before a message that names nobody is taken
+        for ours, whose talk it goes on with (ADR-06).
         """
-        by_agent = arrival.sender is not None and arrival.sender.is_agent
         thread = self._ledger.view.thread(arrival.thread)
-        if not by_agent or thread.agent_turns < self._settings.agent_turns_max:
+        by_agent = arrival.sender is not None and arrival.sender.is_agent
+        is_too_many = by_agent and thread.agent_turns >= self._settings.agent_turns_max
+        if not is_too_many and (by_agent or not self._names_nobody(arrival)):
             return None
         try:
             said = await self._team.thread(arrival.channel_id, arrival.root_id)
         except ToolCallError as error:
             _LOGGER.warning("%s can't be read: %s", arrival.thread, error.reason)
             return None
-        last = (thread.last_turn or "").rpartition(":")[2]
-        places = [n for n, message in enumerate(said) if str(message.id) == last]
-        if not places:
+        if is_too_many:
+            return _person_since(said, thread, arrival.channel_id)
+        before = _before(said, arrival.message_id)
+        ourselves = self.ourselves
+        is_others = is_talk_among_others(
+            before,
+            aliases=ourselves.aliases,
+            own_id=ourselves.id,
+            identifier=ourselves.identifier,
+        )
+        if not before or is_others == thread.is_among_others:
             return None
-        people = [m.id for m in said[places[-1] + 1 :] if not m.is_agent]
-        return mention_source(arrival.channel_id, people[-1]) if people else None
+        source = mention_source(arrival.channel_id, before[-1].id)
+        return HearThread(source=source, by_agent=before[-1].is_agent, for_others=is_others)
 
-    def _decide_mention(self, view: View, arrival: Arrival, heard: str | None) -> Decision:
+    def _names_nobody(self, arrival: Arrival) -> bool:
+        """Tell whether it's a readable answer in a thread that names nobody, and new to us."""
+        is_answer = arrival.parent_id is not None and arrival.thread is not None
+        if arrival.problem or not is_answer:
+            return False
+        if self._ledger.view.signal(signal_key(arrival.source)).is_addressed:
+            return False
+        said = arrival.text if arrival.said is None else arrival.said
+        ourselves = self.ourselves
+        found = address(
+            said, aliases=ourselves.aliases, own_id=ourselves.id, mentions=arrival.mentions
+        )
+        return found.audience is Audience.NOBODY
+
+    def _decide_mention(
+        self, view: View, arrival: Arrival, overheard: HearThread | None
+    ) -> Decision:
         key = signal_key(arrival.source)
         steps: list[Step] = []
-        if heard is not None and arrival.thread is not None:
-            hear = HearThread(source=heard, by_agent=False, for_others=False)
-            steps.append(Step(arrival.thread, hear))
         thread = view.thread(arrival.thread)
-        if heard is not None:
-            thread = replace(thread, agent_turns=0, is_paused=False)
+        if overheard is not None and arrival.thread is not None:
+            steps.append(Step(arrival.thread, overheard))
+            _, thread = handle(THREAD, thread, overheard)
         outcome = self._admit(view, arrival, key, thread)
         steps += self._outcome_steps(view, arrival, key, outcome, thread)
         return Decision(
@@ -234,6 +260,25 @@ class Intake:
         )
         steps.append(Step(turn_key(arrival.source, generation), queue, because))
         return steps
+
+
+def _before(said: list[RenderedMessage], message_id: Identifier | None) -> list[RenderedMessage]:
+    """Return the messages before one; all of them where it isn't there (yet)."""
+    places = [n for n, message in enumerate(said) if str(message.id) == str(message_id)]
+    return said[: places[0]] if places else said
+
+
+def _person_since(
+    said: list[RenderedMessage], thread: Thread, channel_id: Identifier | None
+) -> HearThread | None:
+    """Return the last person's word behind the message that our last turn answered."""
+    last = (thread.last_turn or "").rpartition(":")[2]
+    places = [n for n, message in enumerate(said) if str(message.id) == last]
+    people = [m.id for m in said[places[-1] + 1 :] if not m.is_agent] if places else []
+    if not people:
+        return None
+    source = mention_source(channel_id, people[-1])
+    return HearThread(source=source, by_agent=False, for_others=thread.is_among_others)
 
 
 def _is_own_post(view: View, arrival: Arrival) -> bool:

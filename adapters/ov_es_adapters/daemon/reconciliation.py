@@ -4,6 +4,7 @@ A request that comes while one look is under way is remembered, and one more loo
 """
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from logging import getLogger
 
@@ -30,7 +31,7 @@ _LOGGER = getLogger("ov_es.reconciliation")
 class Reconciliation:
     """One look at a time, at the start, at each connection and every five minutes (RC-1)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a look needs, and who waits for it
         self,
         ledger: Ledger,
         team: TeamClient,
@@ -38,22 +39,38 @@ class Reconciliation:
         *,
         clock: Clock,
         settings: WatchSettings,
+        on_caught_up: Callable[[], None],
     ) -> None:
-        """What's found goes to `intake`."""
+        """What's found goes to `intake`; `on_caught_up` is told when nothing more is asked for."""
         self._ledger = ledger
         self._team = team
         self._intake = intake
         self._clock = clock
         self._settings = settings
+        self._on_caught_up = on_caught_up
         self._wanted = asyncio.Event()
+        self._asked_at = clock.monotonic()
         self._reason = "start"
         self._done = asyncio.Event()
 
     def request(self, reason: str) -> None:
         """Ask for a look; while one is under way, for one more after it."""
         self._reason = reason
+        if self._done.is_set():
+            self._asked_at = self._clock.monotonic()
         self._done.clear()
         self._wanted.set()
+
+    def holds_back_seconds(self) -> float:
+        """Return how long answers wait at most for a catch-up that was asked for (LOS-02).
+
+        What was missed in a thread is answered before what is newer; a server that doesn't
+        answer holds nobody up for long.
+        """
+        if self._done.is_set():
+            return 0.0
+        waited = self._clock.monotonic() - self._asked_at
+        return max(0.0, self._settings.catch_up_seconds - waited)
 
     async def finished(self) -> None:
         """Wait until no look is under way and none is asked for."""
@@ -71,6 +88,7 @@ class Reconciliation:
             await self._look(self._reason)
             if not self._wanted.is_set():
                 self._done.set()
+                self._on_caught_up()
 
     async def _look(self, reason: str) -> None:
         problems: list[str] = []
@@ -198,10 +216,13 @@ class Reconciliation:
         except ToolCallError as error:
             problems.append(str(error))
             return []
-        view = self._ledger.view
-        return [
-            arrival for arrival in activity if view.aggregate(signal_key(arrival.source))[1] == 0
-        ]
+        return [arrival for arrival in activity if self._is_news(arrival)]
+
+    def _is_news(self, arrival: Arrival) -> bool:
+        """A message that wasn't for us may be so by now: people edit what they said (DUP-12)."""
+        signal = self._ledger.view.signal(signal_key(arrival.source))
+        is_edited = not signal.is_addressed and signal.seen_text != arrival.text
+        return signal.arrivals == 0 or is_edited
 
 
 def _plan_note(_view: View, step: Step) -> Decision:

@@ -39,6 +39,8 @@ class WatchSettings:
     work_limit_seconds: float = 90 * 60.0
     reply_limit_seconds: float = 10 * 60.0
     reconcile_seconds: float = 5 * 60.0
+    catch_up_seconds: float = 10.0
+    """How long answers wait at most for what was missed, after each connection."""
     call_deadline_seconds: float = 20.0
     repost_wait_seconds: float = 40.0
     """After an attempt was left unknown: how long a late one may still arrive."""

@@ -105,6 +105,7 @@ class Watcher:
             settings=settings,
             workdir=settings.workdir,
             epoch=lambda: self._epoch,
+            holds_back_seconds=lambda: self._reconciliation.holds_back_seconds(),  # noqa: PLW0108 - made below
         )
         self._pump = DeliveryPump(
             self.ledger,
@@ -115,7 +116,12 @@ class Watcher:
             epoch=lambda: self._epoch,
         )
         self._reconciliation = Reconciliation(
-            self.ledger, team, self._intake, clock=world.clock, settings=settings
+            self.ledger,
+            team,
+            self._intake,
+            clock=world.clock,
+            settings=settings,
+            on_caught_up=self._dispatcher.wake,
         )
         self._recovery = Recovery(self.ledger, world.processes, world.clock, settings)
         self._to_close = asyncio.Event()

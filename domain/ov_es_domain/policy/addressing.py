@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from ov_es_domain.identity import Identifier
+from ov_es_domain.policy.team_facts import RenderedMessage
 from ov_es_domain.policy.vocabulary import Vocabulary
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
@@ -109,6 +110,31 @@ def address(
     if ours:
         return Addressing(Audience.US, others)
     return Addressing(Audience.OTHERS if others else Audience.NOBODY, others)
+
+
+def is_talk_among_others(
+    before: Sequence[RenderedMessage],
+    *,
+    aliases: Collection[str],
+    own_id: Identifier | None,
+    identifier: str,
+) -> bool:
+    """Tell whether a message that names nobody goes on with what others talk about (ADR-06).
+
+    Shapes: `before` are the messages of its thread before it, oldest first. The last one that
+    names somebody, or that is ours, says whose talk it is; where none does, it isn't others'.
+    """
+    for message in reversed(before):
+        is_own = message.is_agent and (
+            message.author_identifier == identifier
+            or (own_id is not None and str(message.author_agent_id) == str(own_id))
+        )
+        if is_own:
+            return False
+        found = address(message.text, aliases=aliases, own_id=own_id, mentions=None)
+        if found.audience is not Audience.NOBODY:
+            return found.audience is Audience.OTHERS
+    return False
 
 
 def asks_to_stop(text: str, *, aliases: Collection[str], vocabulary: Vocabulary) -> bool:

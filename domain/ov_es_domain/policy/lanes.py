@@ -73,6 +73,9 @@ class Waiting:
     lane: Lane
     group: str
     not_before: float
+    thread: str = ""
+    """The conversation that it answers in; "" for none."""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,32 @@ class Deferral:
     reason: str
     until: float | None
     """None: until something ends."""
+
+
+def oldest_first_in_threads(waiting: Sequence[Waiting]) -> list[Waiting]:
+    """Return the same entries, those of one thread in the order in which they were said.
+
+    What was missed while away is found after newer messages may have come (LOS-02). Threads keep
+    their places in the queue; a message's number says when it was said.
+
+    >>> from dataclasses import replace
+    >>> late = Waiting(key="b", lane=Lane.REPLY, group="", not_before=0, thread="t", source="m:2")
+    >>> early = replace(late, key="a", source="m:1")
+    >>> [entry.key for entry in oldest_first_in_threads([late, early])]
+    ['a', 'b']
+    """
+    ordered = list(waiting)
+    for thread in {entry.thread for entry in waiting if entry.thread}:
+        places = [n for n, entry in enumerate(ordered) if entry.thread == thread]
+        said = sorted((ordered[n] for n in places), key=_number)
+        for place, entry in zip(places, said, strict=True):
+            ordered[place] = entry
+    return ordered
+
+
+def _number(entry: Waiting) -> float:
+    text = entry.source.rpartition(":")[2]
+    return float(text) if text.isascii() and text.isdigit() else float("inf")
 
 
 def due(

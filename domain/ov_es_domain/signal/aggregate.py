@@ -22,6 +22,8 @@ class Signal(Aggregate):
     """How many of its arrivals were accepted."""
     text: str = ""
     """The text of the last accepted arrival: an edit that changes it may be news."""
+    seen_text: str = ""
+    """The text of its last arrival, whatever came of it."""
     is_addressed: bool = False
     """Whether an arrival of it was ever accepted."""
     accepted_at: float = 0.0
@@ -53,12 +55,13 @@ def evolve(signal: Signal, event: SignalEvent) -> Signal:
                 signal,
                 generation=generation,
                 text=arrival.text,
+                seen_text=arrival.text,
                 is_addressed=True,
                 accepted_at=arrival.at,
                 arrivals=signal.arrivals + 1,
             )
-        case SignalSuppressed() | SignalRefused():
-            return replace(signal, arrivals=signal.arrivals + 1)
+        case SignalSuppressed(arrival=arrival) | SignalRefused(arrival=arrival):
+            return replace(signal, seen_text=arrival.text, arrivals=signal.arrivals + 1)
     assert_never(event)
 
 
