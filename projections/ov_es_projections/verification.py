@@ -14,7 +14,7 @@ from ov_es_domain.errors import CommandRefusedError, IllegalTransitionError
 from ov_es_domain.lifecycle import Aggregate, Event, handle, step
 from ov_es_domain.policy.admission import Ourselves, Refused, Suppressed, admit_mention
 from ov_es_domain.policy.evidence import Judgement, judge
-from ov_es_domain.policy.vocabulary import ENGLISH
+from ov_es_domain.policy.vocabulary import Vocabulary
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.signal import events as s
 from ov_es_domain.turn import events as t
@@ -160,7 +160,7 @@ class Verification:
             thread=LIFECYCLES["thread"].initial,
             has_work_in_thread=False,
             ourselves=Ourselves(aliases=(), identifier="", id=None),
-            vocabulary=ENGLISH,
+            vocabulary=Vocabulary(),
             agent_turns_max=1,
         )
         outcome: type[Event]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ov_es_adapters.vocabulary.reading import english
 from ov_es_domain.policy.addressing import Audience, address, asks_to_stop, own_words
-from ov_es_domain.policy.vocabulary import ENGLISH
 
 
 def _audience(text: str, *aliases: str) -> Audience:
@@ -87,7 +87,7 @@ def test_th_5_a_message_that_names_us_and_others_is_for_us_too() -> None:
     ],
 )
 def test_th_7_a_stand_down_is_about_the_work_as_a_whole(text: str) -> None:
-    assert asks_to_stop(text, aliases=["alpha"], vocabulary=ENGLISH)
+    assert asks_to_stop(text, aliases=["alpha"], vocabulary=english())
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_th_7_a_stand_down_is_about_the_work_as_a_whole(text: str) -> None:
     ],
 )
 def test_th_7_in_doubt_the_work_goes_on(text: str) -> None:
-    assert not asks_to_stop(text, aliases=["alpha"], vocabulary=ENGLISH)
+    assert not asks_to_stop(text, aliases=["alpha"], vocabulary=english())
 
 
 @given(text=st.text())
 def test_any_text_has_an_audience(text: str) -> None:
     assert _audience(text) in Audience
-    assert asks_to_stop(text, aliases=["alpha"], vocabulary=ENGLISH) in {True, False}
+    assert asks_to_stop(text, aliases=["alpha"], vocabulary=english()) in {True, False}

@@ -79,9 +79,7 @@ def test_ev_17_git_is_the_first_witness_and_a_stream_that_contradicts_it_the_sec
     assert judge(git_is_mute, lane=Lane.WORK, is_ticket=True).verdict is Verdict.SUCCEEDED
 
 
-def test_tru_01_a_claim_of_work_without_a_change_has_a_name_of_its_own() -> (
-    None
-):
+def test_tru_01_a_claim_of_work_without_a_change_has_a_name_of_its_own() -> None:
     claimed = _report(text="Implemented and tested.", calls=(READ, UPDATE), changed=False)
     unseen = _report(text="Implemented and tested.", calls=(READ, UPDATE), changed=None)
 

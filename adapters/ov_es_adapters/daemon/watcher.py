@@ -33,6 +33,7 @@ from ov_es_adapters.ports import (
     FrameReceived,
     FrameRejected,
 )
+from ov_es_adapters.vocabulary.reading import english
 from ov_es_adapters.websocket.frames import read_frame, rejected_frame
 from ov_es_domain.delivery.events import (
     DeliveryAbandoned,
@@ -40,7 +41,7 @@ from ov_es_domain.delivery.events import (
     DeliverySuppressed,
 )
 from ov_es_domain.identity import watch_key
-from ov_es_domain.policy.vocabulary import ENGLISH, Vocabulary
+from ov_es_domain.policy.vocabulary import Vocabulary
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.signal.arrival import Arrival
 from ov_es_domain.ticket.events import TicketPaused
@@ -69,10 +70,10 @@ class Watcher:
         world: World,
         settings: WatchSettings,
         *,
-        vocabulary: Vocabulary = ENGLISH,
+        vocabulary: Vocabulary | None = None,
         authorized_roots: Callable[[], Collection[str]] = _no_roots,
     ) -> None:
-        """Nothing happens before `run`."""
+        """Nothing happens before `run`. `vocabulary`: None for the English words alone."""
         self._world = world
         self._settings = settings
         self._epoch = 0
@@ -83,7 +84,12 @@ class Watcher:
         )
         team = TeamClient(RedactingTools(world.tools, world.redactor))
         self._intake = Intake(
-            self.ledger, team, world.worktrees, settings, vocabulary, authorized_roots
+            self.ledger,
+            team,
+            world.worktrees,
+            settings,
+            vocabulary or english(),
+            authorized_roots,
         )
         self._closing = Closing(self.ledger, team, self._intake, settings)
         self._dispatcher = Dispatcher(

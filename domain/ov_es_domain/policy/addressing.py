@@ -140,10 +140,10 @@ def is_talk_among_others(
 def asks_to_stop(text: str, *, aliases: Collection[str], vocabulary: Vocabulary) -> bool:
     """Tell whether a message stands its thread down as a whole: in doubt it doesn't (TH-7).
 
-    >>> from ov_es_domain.policy.vocabulary import ENGLISH
-    >>> asks_to_stop("@Ada please stop.", aliases=["ada"], vocabulary=ENGLISH)
+    >>> words = Vocabulary(stand_down=("stop",), courtesies=("please",))
+    >>> asks_to_stop("@Ada please stop.", aliases=["ada"], vocabulary=words)
     True
-    >>> asks_to_stop("@Ada stop using tabs", aliases=["ada"], vocabulary=ENGLISH)
+    >>> asks_to_stop("@Ada stop using tabs", aliases=["ada"], vocabulary=words)
     False
     """
     said = own_words(text)

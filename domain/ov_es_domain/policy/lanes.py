@@ -24,10 +24,10 @@ def _has_word(text: str, words: Iterable[str]) -> bool:
 def kind_of_mention(text: str, *, has_workspace: bool, vocabulary: Vocabulary) -> TurnKind:
     """Return `full` only for an action with a concrete target; in doubt a reply (TH-13).
 
-    >>> from ov_es_domain.policy.vocabulary import ENGLISH
-    >>> kind_of_mention("please fix login.py", has_workspace=True, vocabulary=ENGLISH).value
+    >>> words = Vocabulary(actions=("fix",), targets=("file",))
+    >>> kind_of_mention("please fix login.py", has_workspace=True, vocabulary=words).value
     'full'
-    >>> kind_of_mention("how is the fix?", has_workspace=True, vocabulary=ENGLISH).value
+    >>> kind_of_mention("how is the fix?", has_workspace=True, vocabulary=words).value
     'fast'
     """
     is_question = text.rstrip().endswith("?") and not _has_word(
@@ -42,10 +42,10 @@ def kind_of_mention(text: str, *, has_workspace: bool, vocabulary: Vocabulary) -
 def kind_of_ticket(title: str, description: str, *, vocabulary: Vocabulary) -> TurnKind:
     """Return `coord` only where coordination is asked for outright; in doubt work (TK-26, TK-27).
 
-    >>> from ov_es_domain.policy.vocabulary import ENGLISH
-    >>> kind_of_ticket("Ask the design team for the logo", "", vocabulary=ENGLISH).value
+    >>> words = Vocabulary(coordination=("ask",))
+    >>> kind_of_ticket("Ask the design team for the logo", "", vocabulary=words).value
     'coord'
-    >>> kind_of_ticket("Uploading files as messages", "", vocabulary=ENGLISH).value
+    >>> kind_of_ticket("Uploading files as messages", "", vocabulary=words).value
     'full'
     """
     text = f"{title}\n{description}"
