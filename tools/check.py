@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def _passes(name: str, command: tuple[str, ...]) -> bool:
-    program = Path(sys.executable).with_name(command[0])
+    program = Path(sys.executable).parent / command[0]
     argv = [str(program) if program.exists() else command[0], *command[1:]]
     print(f"-- {name}: {' '.join(command)}", flush=True)
     return subprocess.run(argv, cwd=ROOT, check=False).returncode == 0  # noqa: S603 - the table above
