@@ -23,9 +23,11 @@ class ThreadMachine(StateMachine):
 
     note_turn = states.ACTIVE.to(states.ACTIVE)
     hear = (
-        states.ACTIVE.to.itself() | states.STOOD_DOWN.to.itself() | states.REDIRECTED.to.itself()
+        states.ACTIVE.to(states.ACTIVE)
+        | states.STOOD_DOWN.to(states.STOOD_DOWN)
+        | states.REDIRECTED.to(states.REDIRECTED)
     )
-    pause = states.ACTIVE.to.itself()
+    pause = states.ACTIVE.to(states.ACTIVE)
     stand_down = (
         states.ACTIVE.to(states.STOOD_DOWN)
         | states.REDIRECTED.to(states.STOOD_DOWN)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 import pytest
-from ov_es_adapters.team.faults import parse_faults
 
 from ov_es_adapters.errors import (
     CallNotAppliedError,
@@ -16,6 +15,7 @@ from ov_es_adapters.simulation.incarnation import Incarnation, ProcessDiedError
 from ov_es_adapters.simulation.tools import Network, SimulatedTools, TeamServer
 from ov_es_adapters.simulation.virtual_clock import VirtualLoop, run_virtually
 from ov_es_adapters.simulation.world_tasks import WorldTasks
+from ov_es_adapters.team.faults import parse_faults
 
 POST = "post_message"
 

@@ -1,6 +1,6 @@
 """The delays between attempts to make the socket again."""
 
-from random import Random  # noqa: TID251  - seeded, and handed in
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from ov_es_adapters.websocket.backoff import Backoff
 
 
 def backoff(*, seed: int = 0) -> Backoff:
-    chance = Random(seed).random  # noqa: S311  - jitter is no secret
+    chance = Random(seed).random
     return Backoff(first_seconds=1, seconds_max=60, stable_seconds=60, random=chance)
 
 
