@@ -18,6 +18,7 @@ from tests.contracts.postgres_server import PostgresServer
 from ov_es_adapters.errors import (
     BadInputError,
     ConcurrentWriteError,
+    CorruptLogError,
     FencedError,
     NotConfiguredError,
     StoreError,
@@ -150,6 +151,7 @@ def test_an_empty_log_has_nothing(place: Place) -> None:
         assert log.load("watch:ada") == []
         assert log.at(1) is None
         assert log.find("watch:ada", 1) is None
+        log.check()
         assert set(log.lag().values()) == {0}
 
 
@@ -517,6 +519,19 @@ def test_a_store_of_no_known_kind_is_refused_without_its_password(url: str) -> N
         open_log(url)
 
     assert "hunter2" not in str(caught.value)
+
+
+@everywhere
+def test_an_event_that_is_of_another_kind_than_its_aggregate_is_found_by_a_check(
+    place: Place,
+) -> None:
+    with place.log() as log:
+        log.append([connected(1), connected(1, key="turn:1:1"), connected(2)])
+
+        with pytest.raises(CorruptLogError, match=r"turn:1:1.*watch\.connected@1") as caught:
+            log.check()
+
+        assert caught.value.position == 2
 
 
 # --- several writers -----------------------------------------------------------------------------

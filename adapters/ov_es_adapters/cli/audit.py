@@ -88,6 +88,7 @@ def audit_log(log: "EventLog", since: int, *, now: float, is_quiet: bool = False
     from ov_es_projections.audit import audit  # noqa: PLC0415 - likewise
     from ov_es_projections.audit.figures import Figures  # noqa: PLC0415 - likewise
 
+    log.check()
     figures = Figures()
     head = log.position()
     with progress("events", head, is_quiet=is_quiet) as advance:

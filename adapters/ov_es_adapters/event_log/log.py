@@ -97,6 +97,15 @@ class EventLog(Protocol):
         """Return how many events each projection is behind."""
         ...
 
+    def check(self) -> None:
+        """Look for damage that a reading in order passes over.
+
+        That is an index that disagrees with the events, or an event of the wrong aggregate.
+
+        Raises: CorruptLogError.
+        """
+        ...
+
     def changes(self) -> object:
         """Return a token that differs once something was appended, by whomever; cheap to poll."""
         ...

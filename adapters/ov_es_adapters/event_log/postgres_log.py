@@ -8,7 +8,11 @@ from eventsourcing.persistence import StoredEvent
 from psycopg import Cursor
 from psycopg.rows import DictRow, tuple_row
 
-from ov_es_adapters.errors import NotConfiguredError, StoreUnavailableError
+from ov_es_adapters.errors import (
+    CorruptLogError,
+    NotConfiguredError,
+    StoreUnavailableError,
+)
 from ov_es_adapters.event_log import recorder_log
 from ov_es_adapters.event_log.postgres_address import PostgresAddress, postgres_address
 from ov_es_adapters.event_log.postgres_errors import translated_postgres
@@ -21,6 +25,11 @@ from ov_es_adapters.event_log.recorder_log import StoredRow
 from ov_es_adapters.event_log.tables import POSTGRES, Dialect, held
 from ov_es_projections.projection import Value
 
+_MISPLACED = """
+SELECT notification_id, originator_id, topic FROM stored_events
+WHERE split_part(originator_id, ':', 1) <> split_part(topic, '.', 1)
+ORDER BY notification_id LIMIT 1
+"""
 _COLUMNS = "notification_id, originator_id, originator_version, topic, state"
 
 
@@ -146,6 +155,16 @@ class PostgresStore:
         with translated_postgres(self._address), self._datastore.get_connection() as connection:
             row = connection.execute("SELECT max(notification_id) FROM stored_events").fetchone()
             return int(row["max"] or 0) if row else 0
+
+    def check(self) -> None:
+        """Look for events of the wrong aggregate; pages and indexes are the server's to check."""
+        with self.transaction(commit=False) as cursor:
+            cursor.execute(_MISPLACED)
+            misplaced = cursor.fetchone()
+        if misplaced is not None:
+            raise CorruptLogError(
+                misplaced[0], str(misplaced[1]), f"{misplaced[2]!r} can't happen to it"
+            )
 
     def changes(self) -> object:
         """Return a token that changes with every commit: positions are in the order of commits."""

@@ -77,6 +77,10 @@ class Store(Protocol):
         """Return the last position, 0 when empty."""
         ...
 
+    def check(self) -> None:
+        """Raise CorruptLogError where the events' table and its indexes disagree."""
+        ...
+
     def changes(self) -> object:
         """Return a token that changes with every commit."""
         ...
@@ -352,6 +356,10 @@ class RecorderLog:
         return {**{p.name: 0 for p in self.inline}, **behind}
 
     # --- its life --------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Look for damage that a reading in order passes over."""
+        self.store.check()
 
     def changes(self) -> object:
         """Return a token that differs once something was appended."""

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -22,6 +23,14 @@ from ov_es_adapters.event_log.translated_errors import translated
 
 _FIRST_OPEN_TRIES = 100
 _FIRST_OPEN_SECONDS = 0.05
+_MISSING = re.compile(r"row (\d+) missing")
+_MISPLACED = """
+SELECT id, CAST(originator_id AS BLOB), CAST(topic AS BLOB) FROM stored_events
+WHERE typeof(originator_id) <> 'text' OR typeof(originator_version) <> 'integer'
+  OR substr(originator_id, 1, instr(originator_id, ':'))
+    <> substr(topic, 1, instr(topic, '.') - 1) || ':'
+ORDER BY id LIMIT 1
+"""
 
 
 class SqliteStore:
@@ -145,6 +154,24 @@ class SqliteStore:
         """Return the last position, 0 when empty."""
         with translated(self.name):
             return self._recorder.max_notification_id() or 0
+
+    def check(self) -> None:
+        """Hold the events' table against its indexes: `load` reads by these, a stream doesn't."""
+        with self.transaction(commit=False) as cursor:
+            cursor.execute("PRAGMA integrity_check('stored_events')")
+            said = [str(line) for (line,) in cursor.fetchall()]
+            cursor.execute(_MISPLACED)
+            misplaced = cursor.fetchone()
+        if misplaced is not None:
+            position, key, topic = misplaced
+            kind = topic.decode("utf-8", "replace")
+            raise CorruptLogError(
+                position, key.decode("utf-8", "replace"), f"{kind!r} can't happen to it"
+            )
+        if said != ["ok"]:
+            rows = [int(found[1]) for line in said if (found := _MISSING.match(line))]
+            why = f"{self.name} can't be trusted: {' '.join(said[0].split())}"
+            raise CorruptLogError(min(rows, default=0), "", why)
 
     def changes(self) -> object:
         """Return a token that changes when another connection commits, or this one does."""

@@ -12,7 +12,8 @@ from tests.contracts.event_histories import Past, commands, connected
 from ov_es_adapters.errors import CorruptLogError, StoreError
 from ov_es_adapters.event_log.serialization import decode, encode
 from ov_es_adapters.event_log.upcasts import UPCASTS
-from ov_es_domain.lifecycle import Event, event
+from ov_es_domain.catalogue import LIFECYCLES
+from ov_es_domain.lifecycle import EVENTS, Event, event
 from ov_es_domain.recorded import NewEvent
 from ov_es_domain.ticket.commands import SeeTicket
 from ov_es_domain.ticket.events import TicketSeen
@@ -226,6 +227,11 @@ def test_the_command_of_an_old_event_has_what_the_event_said_then_and_now() -> N
 def test_an_old_event_that_cannot_be_brought_up_is_corrupt(data: bytes) -> None:
     with pytest.raises(CorruptLogError, match="position 7"):
         read(b'{"at":1,"cause":"c","corr":"k","data":' + data + b"}", "watch.disconnected@0")
+
+
+def test_a_topic_begins_with_the_kind_of_its_aggregate() -> None:
+    """A check of a log relies on it."""
+    assert {topic.partition(".")[0] for topic in EVENTS} <= set(LIFECYCLES)
 
 
 def test_one_topic_is_one_event() -> None:

@@ -438,6 +438,24 @@ def test_an_event_that_was_altered_by_hand_is_found_at_its_position(
     assert caught.value.position == position
 
 
+def test_an_event_that_the_index_no_longer_knows_is_found_by_a_check(path: Path) -> None:
+    """A stream has it and its aggregate doesn't: decisions would be made without it."""
+    write(path, 3)
+    with opened(path) as log:
+        log.check()
+    in_index = b"watch:ada" + bytes([2, 2])  # the key, its version, its position
+    whole = path.read_bytes()
+    assert whole.count(in_index) == 1
+    path.write_bytes(whole.replace(in_index, b"watch:ada" + bytes([2, 99])))
+
+    with opened(path) as log:
+        assert len(list(log.stream())) == 3
+        with pytest.raises(CorruptLogError, match="row 2 missing from index") as caught:
+            log.check()
+
+    assert caught.value.position == 2
+
+
 def _read_all(log: EventLog) -> None:
     for event in list(log.stream()):
         log.load(event.key)
