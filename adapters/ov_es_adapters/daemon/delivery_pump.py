@@ -17,6 +17,8 @@ from ov_es_adapters.errors import (
     CallNotAppliedError,
     CallRefusedError,
     CallUnknownError,
+    PeerRefusedError,
+    StoreError,
     ToolCallError,
 )
 from ov_es_adapters.mcp.team_client import TeamClient
@@ -25,7 +27,6 @@ from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery.aggregate import Delivery
 from ov_es_domain.delivery.machine import DeliveryState
 from ov_es_domain.delivery.target import Purpose
-from ov_es_domain.errors import OvEsError
 from ov_es_domain.identity import Identifier, ticket_ids
 from ov_es_domain.lifecycle import Command
 from ov_es_domain.policy.settling import backoff, same_content
@@ -121,7 +122,7 @@ class DeliveryPump:
     async def _serve(self, key: str, lane: str) -> None:
         try:
             await self._carry(key)
-        except OvEsError:
+        except (StoreError, PeerRefusedError):
             raise
         except Exception:
             # A defect of ours in one delivery doesn't keep the others from going out.
@@ -153,6 +154,7 @@ class DeliveryPump:
         except ToolCallError as error:
             await self._postpone(key, f"thread-unreadable: {error.reason}")
             return
+        await self._ledger.commit(lambda view: self._checks.clock(view, delivery, thread))
         recorded = await self._ledger.commit(
             lambda view: self._checks.with_thread(view, key, thread, self._epoch())
         )
@@ -242,7 +244,13 @@ class DeliveryPump:
             command = c.RefuseDelivery(reason=error.reason, until=until)
         else:
             command = c.ConfirmDelivery(message_id=message_id, proof="answered")
-        await self._ledger.commit(lambda view: about(view, key, command))
+
+        def settle(view: View) -> Decision | None:
+            # An operator may have settled it while the call was under way.
+            is_ours = view.delivery(key).state == DeliveryState.ATTEMPTING
+            return about(view, key, command) if is_ours else None
+
+        await self._ledger.commit(settle)
 
     async def hear_late_answer(
         self, arguments: Mapping[str, object], message_id: Identifier | None

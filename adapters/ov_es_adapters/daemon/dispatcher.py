@@ -14,11 +14,10 @@ from ov_es_adapters.daemon.prompting import Prompts
 from ov_es_adapters.daemon.redacting import redacted_report
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.daemon.settlement import Settlement
-from ov_es_adapters.errors import ToolCallError
+from ov_es_adapters.errors import PeerRefusedError, StoreError, ToolCallError
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Clock, Ids, Run, RunRequest, Runtime, Worktrees
 from ov_es_adapters.redaction import Redactor
-from ov_es_domain.errors import OvEsError
 from ov_es_domain.identity import ticket_ids
 from ov_es_domain.observation import RunReport
 from ov_es_domain.policy.admission import second_look
@@ -166,7 +165,7 @@ class Dispatcher:
         """
         try:
             await self._serve(key)
-        except OvEsError:
+        except (StoreError, PeerRefusedError):
             raise
         except Exception:
             _LOGGER.exception("%s failed by a defect of ov-es", key)

@@ -12,12 +12,14 @@ from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery.aggregate import Delivery
 from ov_es_domain.delivery.machine import DeliveryState
 from ov_es_domain.delivery.target import Purpose, Target
-from ov_es_domain.identity import Identifier
+from ov_es_domain.identity import Identifier, watch_key
 from ov_es_domain.lifecycle import Command
 from ov_es_domain.policy import withholding
+from ov_es_domain.policy.clocks import offset
 from ov_es_domain.policy.settling import Look, NextStep, find_rendered, look
 from ov_es_domain.policy.team_facts import RenderedMessage, TicketFacts
 from ov_es_domain.policy.withholding import Withheld
+from ov_es_domain.watch.commands import NoteClock
 from ov_es_projections.delivered_keys import as_text
 from ov_es_projections.projection import Row
 
@@ -105,6 +107,26 @@ class ExitChecks:
             cause=decision.cause,
             correlation=decision.correlation,
         )
+
+    def clock(
+        self, view: View, delivery: Delivery, thread: list[RenderedMessage]
+    ) -> Decision | None:
+        """Note how far the team's clock is from ours, where our own posts there tell (OWN-06)."""
+        identifier = self._settings.agent.identifier
+        theirs = {str(m.id): m.created_at for m in thread if m.created_at is not None}
+        pairs = [
+            (theirs[str(row["message_id"])], float(row["attempted_at"]))
+            for row in rows_in(view, delivery.target)
+            if row["attempts"] == 1
+            and row["attempted_at"] is not None
+            and str(row["message_id"]) in theirs
+        ]
+        found = offset(pairs, known=view.watch(identifier).clock_offset)
+        if found is None:
+            return None
+        key = watch_key(identifier)
+        step = Step(key, NoteClock(offset_seconds=found))
+        return Decision(steps=[step], cause=view.reference(key), correlation=key)
 
     def with_thread(
         self, view: View, key: str, thread: list[RenderedMessage], epoch: int

@@ -11,7 +11,12 @@ from logging import getLogger
 from ov_es_adapters.daemon.intake import Intake
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
 from ov_es_adapters.daemon.settings import WatchSettings
-from ov_es_adapters.errors import ToolCallError, ToolNotAdvertisedError
+from ov_es_adapters.errors import (
+    PeerRefusedError,
+    StoreError,
+    ToolCallError,
+    ToolNotAdvertisedError,
+)
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Clock
 from ov_es_domain.delivery.commands import PlanDelivery
@@ -85,7 +90,13 @@ class Reconciliation:
             except TimeoutError:
                 self._reason = "interval"
             self._wanted.clear()
-            await self._look(self._reason)
+            try:
+                await self._look(self._reason)
+            except (StoreError, PeerRefusedError):
+                raise
+            except Exception:
+                # The next one starts clean (RC-3).
+                _LOGGER.exception("a reconciliation failed by a defect of ov-es")
             if not self._wanted.is_set():
                 self._done.set()
                 self._on_caught_up()

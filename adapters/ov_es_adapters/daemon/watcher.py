@@ -20,6 +20,7 @@ from ov_es_adapters.daemon.settlement import Settlement
 from ov_es_adapters.daemon.world import World
 from ov_es_adapters.errors import (
     PeerRefusedError,
+    StoreError,
     StoreLockedError,
     StoreUnavailableError,
 )
@@ -240,7 +241,7 @@ class Watcher:
     async def _obey(self) -> None:
         while True:
             order = await self._orders.get()
-            await order()
+            await _surviving(order(), "an order from outside")
 
     # --- what arrives ----------------------------------------------------------------------------
 
@@ -272,11 +273,11 @@ class Watcher:
     async def _take(self, tasks: asyncio.TaskGroup, arrival: Arrival) -> None:
         """Record a mention at once; a ticket has to be read first, and nobody waits for that."""
         if arrival.project_id is not None and not arrival.problem:
-            reading = tasks.create_task(self._intake.take(arrival))
+            reading = tasks.create_task(_surviving(self._intake.take(arrival), arrival.source))
             self._readings.add(reading)
             reading.add_done_callback(self._readings.discard)
         else:
-            await self._intake.take(arrival)
+            await _surviving(self._intake.take(arrival), arrival.source)
 
     async def _note(self, command: NoteConnection | NoteOutage, cause: str) -> None:
         key = watch_key(self._settings.agent.identifier)
@@ -298,4 +299,17 @@ class Watcher:
         while True:
             await self._to_close.wait()
             self._to_close.clear()
-            await self._closing.close_waiting()
+            await _surviving(self._closing.close_waiting(), "the closing of tickets")
+
+
+async def _surviving(work: Awaitable[None], what: str) -> None:
+    """Let a defect of ours end one piece of work, and not the watcher.
+
+    What was lost by it is found again: the log has no outcome for it, or still has it waiting.
+    """
+    try:
+        await work
+    except (StoreError, PeerRefusedError):
+        raise
+    except Exception:
+        _LOGGER.exception("%s failed by a defect of ov-es", what)
