@@ -26,8 +26,18 @@ FORBID = [
     f"CREATE TRIGGER IF NOT EXISTS stored_events_no_{verb.lower()} BEFORE {verb} ON stored_events"
     " BEGIN SELECT RAISE(ABORT, 'append-only'); END"
     for verb in ("UPDATE", "DELETE")
+] + [
+    # `INSERT OR REPLACE` deletes without asking the trigger above.
+    "CREATE TRIGGER IF NOT EXISTS stored_events_no_replace BEFORE INSERT ON stored_events"
+    " WHEN EXISTS (SELECT 1 FROM stored_events WHERE id = NEW.id)"
+    " OR EXISTS (SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id"
+    " AND originator_version = NEW.originator_version)"
+    " BEGIN SELECT RAISE(ABORT, 'this version is taken, and the log is never rewritten'); END"
 ]
-_NAMES = {"stored_events", "stored_events_no_update", "stored_events_no_delete"}
+_NAMES = {
+    "stored_events",
+    *(f"stored_events_no_{verb}" for verb in ("update", "delete", "replace")),
+}
 _INSERT = (
     "INSERT INTO stored_events (originator_id, originator_version, topic, state)"
     " VALUES (?, ?, ?, ?)"

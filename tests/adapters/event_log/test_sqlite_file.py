@@ -27,6 +27,7 @@ from ov_es_adapters.event_log.comparison import compare_with_rebuild
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.event_log.open_log import open_log
 from ov_es_adapters.event_log.recorder_log import RecorderLog
+from ov_es_domain.watch.events import WatchConnected
 
 ROOT = Path(__file__).resolve().parents[3]
 CHILD = ROOT / "tests" / "contracts" / "writing_child.py"
@@ -102,16 +103,26 @@ def test_nobody_else_may_read_any_of_the_files(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["UPDATE stored_events SET topic = 'x'", "DELETE FROM stored_events WHERE id = 2"],
+    [
+        "UPDATE stored_events SET topic = 'x'",
+        "DELETE FROM stored_events WHERE id = 2",
+        "INSERT OR REPLACE INTO stored_events VALUES (2, 'watch:eve', 1, 'x', x'00')",
+        "INSERT OR REPLACE INTO stored_events VALUES (NULL, 'watch:ada', 2, 'x', x'00')",
+        "INSERT INTO stored_events VALUES (2, 'watch:eve', 1, 'x', x'00')"
+        " ON CONFLICT DO UPDATE SET topic = 'x'",
+    ],
 )
 def test_the_log_cannot_be_changed_by_hand(path: Path, statement: str) -> None:
     write(path, 2)
 
-    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+    with pytest.raises(sqlite3.IntegrityError, match=r"append-only|never rewritten"):
         by_hand(path, statement)
 
     with opened(path) as log:
-        assert log.position() == 2
+        assert [event.body for event in log.stream()] == [
+            WatchConnected(number=1),
+            WatchConnected(number=2),
+        ]
 
 
 def test_a_log_in_a_folder_with_an_odd_name_is_that_file_and_no_other(tmp_path: Path) -> None:
