@@ -28,11 +28,13 @@ FORBID = [
     for verb in ("UPDATE", "DELETE")
 ] + [
     # `INSERT OR REPLACE` deletes without asking the trigger above.
-    "CREATE TRIGGER IF NOT EXISTS stored_events_no_replace BEFORE INSERT ON stored_events"
-    " WHEN EXISTS (SELECT 1 FROM stored_events WHERE id = NEW.id)"
-    " OR EXISTS (SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id"
-    " AND originator_version = NEW.originator_version)"
-    " BEGIN SELECT RAISE(ABORT, 'this version is taken, and the log is never rewritten'); END"
+    (
+        "CREATE TRIGGER IF NOT EXISTS stored_events_no_replace BEFORE INSERT ON stored_events"
+        " WHEN EXISTS (SELECT 1 FROM stored_events WHERE id = NEW.id)"
+        " OR EXISTS (SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id"
+        " AND originator_version = NEW.originator_version)"
+        " BEGIN SELECT RAISE(ABORT, 'this version is taken, and the log is never rewritten'); END"
+    )
 ]
 _NAMES = {
     "stored_events",

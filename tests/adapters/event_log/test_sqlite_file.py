@@ -108,8 +108,10 @@ def test_nobody_else_may_read_any_of_the_files(path: Path) -> None:
         "DELETE FROM stored_events WHERE id = 2",
         "INSERT OR REPLACE INTO stored_events VALUES (2, 'watch:eve', 1, 'x', x'00')",
         "INSERT OR REPLACE INTO stored_events VALUES (NULL, 'watch:ada', 2, 'x', x'00')",
-        "INSERT INTO stored_events VALUES (2, 'watch:eve', 1, 'x', x'00')"
-        " ON CONFLICT DO UPDATE SET topic = 'x'",
+        (
+            "INSERT INTO stored_events VALUES (2, 'watch:eve', 1, 'x', x'00')"
+            " ON CONFLICT DO UPDATE SET topic = 'x'"
+        ),
     ],
 )
 def test_the_log_cannot_be_changed_by_hand(path: Path, statement: str) -> None:
