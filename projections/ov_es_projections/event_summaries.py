@@ -159,6 +159,10 @@ _WORDS: dict[type[Event], Callable[[Any], str]] = {
     w.WatchConnected: lambda e: f"connection {e.number} is open",
     w.WatchDisconnected: lambda e: f"connection {e.number} is gone: {e.reason}",
     w.WatchAgentNoted: lambda e: f"the team knows the agent as {e.agent_id}",
+    w.WatchClockNoted: lambda e: (
+        f"the team's clock is {abs(e.offset_seconds):g} s"
+        f" {'ahead of' if e.offset_seconds > 0 else 'behind'} ours"
+    ),
     w.WatchReconciled: lambda e: (
         f"the whole team was looked at ({e.reason}): {e.tickets} tickets, {e.mentions} mentions"
         + (f"; not readable: {e.problem}" if e.problem else "")

@@ -28,6 +28,7 @@ WATCHES_TABLE = Table(
         "reason": ColumnType.TEXT,
         "reconciled_at": ColumnType.REAL,
         "problem": ColumnType.TEXT,
+        "clock_offset": ColumnType.REAL,
     },
     key=("key",),
 )
@@ -65,10 +66,12 @@ def _apply(event: Recorded) -> Iterable[RowChange]:
             return put(connected=0, link_since=event.at, reason=reason)
         case e.WatchAgentNoted(agent_id=agent_id):
             return put(agent_id=as_text(agent_id))
+        case e.WatchClockNoted(offset_seconds=offset):
+            return put(clock_offset=offset)
         case e.WatchReconciled(problem=problem):
             return put(reconciled_at=event.at, problem=problem)
         case _:
             return ()
 
 
-KNOWN_WATCHES = Projection(name="known_watches", version=1, tables=(WATCHES_TABLE,), apply=_apply)
+KNOWN_WATCHES = Projection(name="known_watches", version=2, tables=(WATCHES_TABLE,), apply=_apply)

@@ -46,6 +46,7 @@ def agents(watches: Iterable[Row], *, now: float) -> list[dict[str, object]]:
             },
             "reconciled_at": row["reconciled_at"],
             "problem": row["problem"] or "",
+            "clock_offset": row["clock_offset"] or 0.0,
         }
         for row in watches
     ]

@@ -16,6 +16,7 @@ WatchCommand: TypeAlias = (
     | c.NoteConnection
     | c.NoteOutage
     | c.NoteAgent
+    | c.NoteClock
     | c.NoteReconciliation
 )
 WatchEvent: TypeAlias = (
@@ -24,6 +25,7 @@ WatchEvent: TypeAlias = (
     | e.WatchConnected
     | e.WatchDisconnected
     | e.WatchAgentNoted
+    | e.WatchClockNoted
     | e.WatchReconciled
 )
 
@@ -40,6 +42,8 @@ class Watch(Aggregate):
     pid: int = 0
     epoch: int = 0
     is_connected: bool = False
+    clock_offset: float = 0.0
+    """By how many seconds the team's clock is ahead of ours, as last noted."""
 
 
 def decide(watch: Watch, command: WatchCommand) -> Sequence[WatchEvent]:
@@ -62,6 +66,9 @@ def decide(watch: Watch, command: WatchCommand) -> Sequence[WatchEvent]:
         case c.NoteAgent(agent_id=agent_id):
             is_known = watch.agent_id == agent_id
             return [] if is_known else [e.WatchAgentNoted(agent_id=agent_id)]
+        case c.NoteClock(offset_seconds=offset):
+            is_known = watch.clock_offset == offset
+            return [] if is_known else [e.WatchClockNoted(offset_seconds=offset)]
         case c.NoteReconciliation():
             return [
                 e.WatchReconciled(
@@ -87,6 +94,8 @@ def evolve(watch: Watch, event: WatchEvent) -> Watch:
             return replace(watch, is_connected=False)
         case e.WatchAgentNoted(agent_id=agent_id):
             return replace(watch, agent_id=agent_id)
+        case e.WatchClockNoted(offset_seconds=offset):
+            return replace(watch, clock_offset=offset)
         case e.WatchReconciled():
             return watch
     assert_never(event)
@@ -104,6 +113,7 @@ WATCH = Lifecycle(
         e.WatchConnected.TOPIC,
         e.WatchDisconnected.TOPIC,
         e.WatchAgentNoted.TOPIC,
+        e.WatchClockNoted.TOPIC,
         e.WatchReconciled.TOPIC,
     ),
 )

@@ -45,6 +45,14 @@ class NoteAgent(Command):
     agent_id: Identifier
 
 
+@command("note_clock")
+class NoteClock(Command):
+    """Remember by how much the team's clock is ahead of ours: people's times are its (OWN-06)."""
+
+    offset_seconds: float
+    """Negative where it is behind."""
+
+
 @command("note_reconciliation")
 class NoteReconciliation(Command):
     """A look at the whole team is done."""

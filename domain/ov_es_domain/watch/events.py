@@ -46,6 +46,13 @@ class WatchAgentNoted(Event):
     agent_id: Identifier
 
 
+@event("watch.clock_noted@1", transition="note_clock")
+class WatchClockNoted(Event):
+    """The team's clock differs from ours by this much; nothing is decided by it."""
+
+    offset_seconds: float
+
+
 @event("watch.reconciled@1", transition="note_reconciliation")
 class WatchReconciled(Event):
     """The whole team was looked at."""

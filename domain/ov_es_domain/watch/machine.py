@@ -25,6 +25,7 @@ class WatchMachine(StateMachine):
     note_connection = states.HELD.to(states.HELD)
     note_outage = states.HELD.to(states.HELD)
     note_agent = states.HELD.to(states.HELD)
+    note_clock = states.HELD.to.itself()
     note_reconciliation = states.HELD.to(states.HELD)
 
 
