@@ -163,6 +163,7 @@ _WORDS: dict[type[Event], Callable[[Any], str]] = {
         f"the team's clock is {abs(e.offset_seconds):g} s"
         f" {'ahead of' if e.offset_seconds > 0 else 'behind'} ours"
     ),
+    w.WatchIntroduced: lambda e: f"the agent introduces itself, this once, in {e.turn}",
     w.WatchReconciled: lambda e: (
         f"the whole team was looked at ({e.reason}): {e.tickets} tickets, {e.mentions} mentions"
         + (f"; not readable: {e.problem}" if e.problem else "")

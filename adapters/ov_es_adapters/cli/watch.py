@@ -60,6 +60,11 @@ def _quiet_or_loud(verbosity: int) -> Generator[None, None, None]:
 @click.option("--model", help="The main model.")
 @click.option("--chat-model", help="The model of everything but coding.")
 @click.option("--concurrency", default=3, show_default=True, help="Coding runs at a time.")
+@click.option(
+    "--introduce",
+    metavar="CHANNEL",
+    help="The channel in which the agent introduces itself, once in its life.",
+)
 @click.option("--once", is_flag=True, help="Reconcile, drain, stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each event.")
 @click.pass_context
@@ -75,6 +80,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     model: str | None,
     chat_model: str | None,
     concurrency: int,
+    introduce: str | None,
     once: bool,
     as_json: bool,
 ) -> None:
@@ -94,6 +100,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if not name:
         raise BadInputError("--runtime is missing: claude, codex, opencode or scripted")
     from ov_es_adapters.bootstrap import identity_of  # noqa: PLC0415 - likewise
+    from ov_es_domain.identity import identifier  # noqa: PLC0415 - likewise
 
     settings = WatchSettings(
         agent=identity_of(connection),
@@ -101,6 +108,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         concurrency=concurrency,
         model=model,
         chat_model=chat_model,
+        introduction_channel=identifier(introduce),
         once=once,
     )
     choice = RuntimeChoice(name=name, playbook=playbook, speed=speed, recordings=recordings)

@@ -60,6 +60,10 @@ class WatchSettings:
     """Messages into one thread in a minute; what is more waits (LUP-05)."""
     delivery_age_seconds_max: float = 24 * 3600.0
     """Answers that are older than this aren't posted after a long stop."""
+    introduction_channel: Identifier | None = None
+    """Where the agent introduces itself once (WS-22); None: it doesn't."""
+    introduction_seconds: float = 30.0
+    """How long after the first connection it does so."""
     store_retry_seconds: float = 30.0
     """How long a locked or full store is waited for before it counts as unhealthy."""
     notice_seconds: float = 1.0

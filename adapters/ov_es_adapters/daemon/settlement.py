@@ -15,7 +15,7 @@ from ov_es_domain.ticket.commands import BlockTicket, PauseTicket, RequeueTicket
 from ov_es_domain.ticket.machine import TicketState
 from ov_es_domain.turn.aggregate import Turn
 from ov_es_domain.turn.commands import FailTurn, RecoverTurn, RetryTurn, SettleTurn
-from ov_es_domain.turn.kinds import Lane, StopReason, Verdict
+from ov_es_domain.turn.kinds import Lane, StopReason, TurnKind, Verdict
 from ov_es_domain.turn.machine import TurnState
 
 _RETRY_PAUSE_SECONDS = 1.0
@@ -121,7 +121,7 @@ class Settlement:
             return []
         plan = PlanDelivery(
             slot=turn.slot,
-            purpose=Purpose.REPLY,
+            purpose=Purpose.INTRODUCTION if turn.kind is TurnKind.INTRO else Purpose.REPLY,
             target=turn.target,
             content=report.stream.text.strip(),
             source=turn.source,
@@ -167,7 +167,8 @@ class Settlement:
                 steps.append(
                     Step(turn.ticket, PauseTicket(reason=judgement.reason, revision=None), key)
                 )
-        if turn.target is not None:
+        if turn.target is not None and turn.kind is not TurnKind.INTRO:
+            # Nobody waits for an introduction, so nobody has to hear that there's none.
             now = self._clock.now()
             steps += blocker_steps(
                 view, turn.target, notice, turn.source, key, at=now, after=key, note=note
@@ -198,7 +199,7 @@ def give_up_steps(view: View, key: str, judgement: Judgement, *, at: float) -> l
     steps = [Step(key, FailTurn(reason=judgement.reason))]
     if turn.ticket is not None:
         steps.append(Step(turn.ticket, PauseTicket(reason=judgement.reason, revision=None), key))
-    if turn.target is not None:
+    if turn.target is not None and turn.kind is not TurnKind.INTRO:
         notice = wording.failure_notice(judgement, lane=turn.lane, label=label, recovered=False)
         steps += blocker_steps(view, turn.target, notice, turn.source, key, at=at, after=key)
     return steps

@@ -10,6 +10,7 @@ from ov_es_adapters.daemon.closing import Closing
 from ov_es_adapters.daemon.delivery_pump import DeliveryPump
 from ov_es_adapters.daemon.dispatcher import Dispatcher
 from ov_es_adapters.daemon.intake import Intake
+from ov_es_adapters.daemon.introduction import Introduction
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step
 from ov_es_adapters.daemon.prompting import Prompts
 from ov_es_adapters.daemon.reconciliation import Reconciliation
@@ -130,6 +131,7 @@ class Watcher:
             settings=settings,
             on_caught_up=self._dispatcher.wake,
         )
+        self._introduction = Introduction(self.ledger, world.clock, settings)
         self._recovery = Recovery(self.ledger, world.processes, world.clock, settings)
         self._to_close = asyncio.Event()
         self._readings: set[asyncio.Task[None]] = set()
@@ -170,6 +172,7 @@ class Watcher:
                     tasks.create_task(self._dispatcher.run(tasks)),
                     tasks.create_task(self._pump.run(tasks)),
                     tasks.create_task(self._close_tickets()),
+                    tasks.create_task(self._introduction.run()),
                     tasks.create_task(self._obey()),
                     tasks.create_task(self._keep_reports_fresh()),
                     tasks.create_task(self._notice_others()),
@@ -257,6 +260,7 @@ class Watcher:
             case ConnectionOpened(number=number):
                 await self._note(NoteConnection(number=number), f"socket:{number}")
                 self._reconciliation.request("connection")
+                self._introduction.notice_connection()
             case ConnectionLost(number=number, reason=reason, is_refused=is_refused):
                 await self._note(NoteOutage(number=number, reason=reason), f"socket:{number}")
                 if is_refused:

@@ -17,6 +17,7 @@ WatchCommand: TypeAlias = (
     | c.NoteOutage
     | c.NoteAgent
     | c.NoteClock
+    | c.NoteIntroduction
     | c.NoteReconciliation
 )
 WatchEvent: TypeAlias = (
@@ -26,6 +27,7 @@ WatchEvent: TypeAlias = (
     | e.WatchDisconnected
     | e.WatchAgentNoted
     | e.WatchClockNoted
+    | e.WatchIntroduced
     | e.WatchReconciled
 )
 
@@ -42,6 +44,8 @@ class Watch(Aggregate):
     pid: int = 0
     epoch: int = 0
     is_connected: bool = False
+    is_introduced: bool = False
+    """Whether the agent has introduced itself, or was about to."""
     clock_offset: float = 0.0
     """By how many seconds the team's clock is ahead of ours, as last noted."""
 
@@ -69,6 +73,8 @@ def decide(watch: Watch, command: WatchCommand) -> Sequence[WatchEvent]:
         case c.NoteClock(offset_seconds=offset):
             is_known = watch.clock_offset == offset
             return [] if is_known else [e.WatchClockNoted(offset_seconds=offset)]
+        case c.NoteIntroduction(turn=turn):
+            return [] if watch.is_introduced else [e.WatchIntroduced(turn=turn)]
         case c.NoteReconciliation():
             return [
                 e.WatchReconciled(
@@ -96,6 +102,8 @@ def evolve(watch: Watch, event: WatchEvent) -> Watch:
             return replace(watch, agent_id=agent_id)
         case e.WatchClockNoted(offset_seconds=offset):
             return replace(watch, clock_offset=offset)
+        case e.WatchIntroduced():
+            return replace(watch, is_introduced=True)
         case e.WatchReconciled():
             return watch
     assert_never(event)
@@ -114,6 +122,7 @@ WATCH = Lifecycle(
         e.WatchDisconnected.TOPIC,
         e.WatchAgentNoted.TOPIC,
         e.WatchClockNoted.TOPIC,
+        e.WatchIntroduced.TOPIC,
         e.WatchReconciled.TOPIC,
     ),
 )

@@ -53,6 +53,13 @@ class NoteClock(Command):
     """Negative where it is behind."""
 
 
+@command("note_introduction")
+class NoteIntroduction(Command):
+    """Remember that the agent introduces itself: once, whatever becomes of it (WS-22)."""
+
+    turn: str
+
+
 @command("note_reconciliation")
 class NoteReconciliation(Command):
     """A look at the whole team is done."""

@@ -53,6 +53,13 @@ class WatchClockNoted(Event):
     offset_seconds: float
 
 
+@event("watch.introduced@1", transition="note_introduction")
+class WatchIntroduced(Event):
+    """The agent's introduction is a turn now, and never will be again."""
+
+    turn: str
+
+
 @event("watch.reconciled@1", transition="note_reconciliation")
 class WatchReconciled(Event):
     """The whole team was looked at."""

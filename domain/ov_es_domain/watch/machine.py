@@ -25,7 +25,8 @@ class WatchMachine(StateMachine):
     note_connection = states.HELD.to(states.HELD)
     note_outage = states.HELD.to(states.HELD)
     note_agent = states.HELD.to(states.HELD)
-    note_clock = states.HELD.to.itself()
+    note_clock = states.HELD.to(states.HELD)
+    note_introduction = states.HELD.to(states.HELD)
     note_reconciliation = states.HELD.to(states.HELD)
 
 
