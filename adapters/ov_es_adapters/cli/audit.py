@@ -104,5 +104,5 @@ def audit_log(log: "EventLog", since: int, *, now: float, is_quiet: bool = False
     with progress("projections", head, is_quiet=is_quiet) as advance:
         compared = compare_projections(log, progress=advance)
     told = [found for found in report.findings if found.position > since or not found.position]
-    whole = replace(report, findings=(*told, *compared.findings), figures=figures)
-    return Audited(whole, since, (*UNCHECKED, *compared.unchecked))
+    whole = replace(report, findings=(*told, *compared), figures=figures)
+    return Audited(whole, since, UNCHECKED)

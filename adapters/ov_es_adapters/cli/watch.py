@@ -157,7 +157,10 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
     from ov_es_projections.story import TRACKED  # noqa: PLC0415
 
     redactor = Redactor([connection.api_key])
-    with watch_lock(url), contextlib.closing(open_log(url, inline=INLINE, tracked=TRACKED)) as log:
+    with (
+        watch_lock(url, agent=connection.agent),
+        contextlib.closing(open_log(url, inline=INLINE, tracked=TRACKED)) as log,
+    ):
         watchers: list[Watcher] = []
 
         def hear_late_answer(tool: str, arguments: Mapping[str, object], result: object) -> None:
