@@ -86,7 +86,9 @@ class Figures:
                 self.suppressed[reason] += 1
             case s.SignalRefused(reason=reason):
                 self.refused[reason] += 1
-            case d.DeliveryPlanned(source=source, purpose=purpose) if purpose.value == "reply":
+            case d.DeliveryPlanned(source=source, purpose=purpose, part=1) if (
+                purpose.value == "reply"
+            ):
                 self._replies[event.key] = source
             case d.DeliveryDelivered() if event.key in self._replies:
                 source = self._replies[event.key]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ov_es_domain.recorded import Recorded
+from ov_es_projections.audit.answered_with_a_notice import AnsweredWithANotice
 from ov_es_projections.audit.figures import Figures, percentile
 from ov_es_projections.audit.finding import Finding, Invariant, Severity
 from ov_es_projections.audit.left_undone import LeftUndone
@@ -26,6 +27,7 @@ INVARIANTS: tuple[type[Invariant], ...] = (
     StaleResult,
     UnprovenSuccess,
     LeftUndone,
+    AnsweredWithANotice,
 )
 
 
