@@ -1,10 +1,13 @@
 """Shortens text without halving a character, as people count them."""
 
+import re
 from unicodedata import category
 
 _JOINER = "\u200d"
 _BACK_MAX = 32
 """Text that never ends a character, such as a thousand accents on one letter, is cut anyway."""
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
+"""What ends a line, moves a cursor or is half of a pair."""
 
 
 def beginning(text: str, characters_max: int) -> str:
@@ -32,16 +35,10 @@ def one_line(text: str, characters_max: int) -> str:
     ('a b', 'abc…')
     """
     folded = " ".join(text.split())
-    # Looking at each character is dear, so it's done only for what can be in the result.
-    clean = " ".join("".join(map(_visible, folded[: characters_max + _BACK_MAX])).split())
+    clean = " ".join(_INVISIBLE.sub(" ", folded[: characters_max + _BACK_MAX]).split())
     if len(folded) <= characters_max:
         return clean
     return beginning(clean, max(0, characters_max - 1)).rstrip() + "…"
-
-
-def _visible(character: str) -> str:
-    """Replace what ends a line, moves a cursor or is half of a pair by a space."""
-    return " " if category(character) in {"Cc", "Cs", "Zl", "Zp"} else character
 
 
 def _is_inside(text: str, at: int) -> bool:

@@ -171,6 +171,7 @@ def verified(log: "EventLog", *, is_quiet: bool) -> dict[str, Any]:
     from ov_es_projections.verification import verify  # noqa: PLC0415 - likewise
 
     with progress("decisions", log.position(), is_quiet=is_quiet) as advance:
+        log.check()
         decisions, differences = verify(log.stream(), progress=advance)
     return {"verified": not differences, "decisions": decisions, "differs": differences}
 
