@@ -26,7 +26,7 @@ from ov_es_domain.recorded import Recorded
 AGENT = "ada"
 CHANNEL = 10
 _POLL_SECONDS = 0.05
-_PATIENCE_SECONDS = 20.0
+_PATIENCE_SECONDS = 60.0
 
 
 class StageError(Exception):
