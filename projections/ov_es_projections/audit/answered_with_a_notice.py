@@ -19,7 +19,7 @@ class AnsweredWithANotice:
         "A message whose run came to nothing has a notice in its thread, and is still open for"
         " whoever asked."
     )
-    _notices: dict[str, d.DeliveryPlanned] = field(default_factory=dict)
+    _notices: dict[str, d.DeliveryPlanned] = field(default_factory=dict[str, d.DeliveryPlanned])
 
     def see(self, event: Recorded) -> Iterable[Finding]:
         """Remember what is promised as a notice, and tell of it when it's out."""
