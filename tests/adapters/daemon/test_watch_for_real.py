@@ -19,6 +19,9 @@ from ov_es_domain.turn.events import TurnSpawned
 
 CLI = (sys.executable, "-m", "ov_es_adapters.cli.main")
 MENTIONS = range(100, 1300, 100)
+KILLS = (400, 900)
+"""After which mentions the watcher is killed: seldom enough that no message is set aside for
+having been there at three crashes (EVT-16)."""
 
 
 def _ignore(event: Recorded) -> None:
@@ -52,7 +55,7 @@ def _answers(stage: Stage) -> dict[object, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
 async def test_kill_9_at_any_moment_leaves_each_answer_posted_exactly_once(
     tmp_path: Path, seed: int
 ) -> None:
@@ -68,7 +71,7 @@ async def test_kill_9_at_any_moment_leaves_each_answer_posted_exactly_once(
         for n in MENTIONS:
             stage.say(n, 1, f"@Ada what about {n}?")
             await asyncio.sleep(chance.uniform(0.0, 0.5))
-            if n % 300 == 0:
+            if n in KILLS:
                 await asyncio.sleep(chance.uniform(0.0, 1.5))
                 await stage.kill_watcher()
                 await stage.start_watcher()
