@@ -12,7 +12,7 @@ from tests.architecture.doc_examples import Example, examples
 
 ROOT = Path(__file__).resolve().parents[2]
 DAY = ("demo", "--keep", "first-day")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("[!_]*/*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("[!_]*/**/*.md"))]
 WITH_EXAMPLES = [path for path in PAGES if "<!-- run -->" in path.read_text(encoding="utf-8")]
 Ran = subprocess.CompletedProcess[str]
 
