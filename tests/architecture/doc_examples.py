@@ -1,6 +1,7 @@
 """Finds the examples in the docs that are run, and holds their output against what is written.
 
 An example is a block of `console` below the line `<!-- run -->`. Its commands are those of ov-es.
+A block below the line `<!-- file: NAME -->` is a file that lies where the commands are run.
 In what is written, `...` stands for anything, and a line of its own with `…` for any lines.
 Times and counts of events differ from run to run, and are taken as equal.
 """
@@ -12,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _BLOCK = re.compile(r"^<!-- run -->\n+```console\n(?P<lines>.*?)^```$", re.DOTALL | re.MULTILINE)
+_FILE = re.compile(
+    r"^<!-- file: (?P<name>[\w.-]+) -->\n+```\w+\n(?P<content>.*?)^```$", re.DOTALL | re.MULTILINE
+)
 _VARIES = (
     (re.compile(r" *\d+(\.\d+)? s\b"), " N s"),
     (re.compile(r"\b\d+ (events|decisions)\b"), r"N \1"),
@@ -60,6 +64,16 @@ def examples(text: str) -> Iterator[Example]:
                     yield Example(command=command, output="\n".join(output), status=status)
                 command, output = line.removeprefix("$ "), []
                 status, following = following, 0
+
+
+def files(text: str) -> Iterator[tuple[str, str]]:
+    r"""Yield the name and the content of each file that a page shows.
+
+    >>> list(files("<!-- file: a.json -->\n```json\n{}\n```\n"))
+    [('a.json', '{}\n')]
+    """
+    for block in _FILE.finditer(text):
+        yield block["name"], block["content"]
 
 
 def _settled(output: str) -> str:

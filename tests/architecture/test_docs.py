@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.architecture.doc_examples import Example, examples
+from tests.architecture.doc_examples import Example, examples, files
 
 ROOT = Path(__file__).resolve().parents[2]
 DAY = ("demo", "--keep", "first-day")
@@ -22,9 +22,14 @@ def _short(path: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[str]], Ran]:
-    """Run ov-es in a folder of its own, where the demo's day lies that the pages talk about."""
-    folder = tmp_path_factory.mktemp("docs")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the folder in which the examples are run."""
+    return tmp_path_factory.mktemp("docs")
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> Callable[[list[str]], Ran]:
+    """Run ov-es in that folder, where the demo's day lies that the pages talk about."""
     rooms = [str(ROOT / room) for room in ("domain", "projections", "adapters")]
     settings = {"PYTHONPATH": os.pathsep.join(rooms), "OV_ES_HOME": str(folder / "home")}
 
@@ -52,9 +57,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[str]], Ran]:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=_short)
 def test_an_example_in_the_docs_prints_what_is_written(
-    path: Path, run: Callable[[list[str]], Ran]
+    path: Path, folder: Path, run: Callable[[list[str]], Ran]
 ) -> None:
-    for example in examples(path.read_text(encoding="utf-8")):
+    text = path.read_text(encoding="utf-8")
+    for name, content in files(text):
+        (folder / name).write_text(content, encoding="utf-8")
+
+    for example in examples(text):
         ran = run(example.arguments)
 
         assert ran.returncode == example.status, f"$ {example.command}\n{ran.stderr}"
