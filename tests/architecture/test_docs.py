@@ -94,3 +94,17 @@ def test_each_decision_has_a_number_of_its_own() -> None:
     numbers = [path.name[:4] for path in (ROOT / "docs" / "decisions").glob("0*.md")]
 
     assert sorted(numbers) == sorted(set(numbers))
+
+
+def test_the_map_names_only_files_that_exist() -> None:
+    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    there = {
+        tuple(path.relative_to(ROOT).parts)
+        for room in ("domain", "projections", "adapters")
+        for path in (ROOT / room).rglob("*.py")
+    }
+
+    named = [tuple(name.split("/")) for name in re.findall(r"`([\w/]+\.py)`", text)]
+
+    missing = [name for name in named if not any(path[-len(name) :] == name for path in there)]
+    assert missing == []
