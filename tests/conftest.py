@@ -46,9 +46,9 @@ def _nothing_is_left_running(request: pytest.FixtureRequest) -> Generator[None, 
     """Fail a test that leaves a process or a thread behind."""
     processes, threads = _children(), set(threading.enumerate())
     yield
-    if {"postgres_server", "postgres_url", "postgres"} & set(request.fixturenames):
-        return  # a server that serves the whole session starts with the first test that needs it
     left = _children() - processes
+    if {"postgres_server", "postgres_url", "postgres"} & set(request.fixturenames):
+        left = set()  # the server of the whole session starts with the first test that needs it
     for thread in set(threading.enumerate()) - threads:
         if thread.name.startswith(("asyncio_", "ThreadPoolExecutor")):
             continue

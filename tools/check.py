@@ -14,7 +14,7 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "types of the tools": ("mypy", *(str(path) for path in sorted(ROOT.glob("tools/*.py")))),
     "types (pyright)": ("pyright", "--pythonpath", sys.executable),
     "import contracts": ("lint-imports", "--no-cache"),
-    "spelling": ("codespell", *ROOMS, "docs", "tools", "tests", "README.md"),
+    "spelling": ("codespell", *ROOMS, "docs", "tools", "tests", "README.md", "CONTRIBUTING.md"),
     "generated pages": (sys.executable, "tools/write_reference.py", "--check"),
     "documentation": ("sphinx-build", "-q", "-E", "-W", "--keep-going", "docs", "docs/_build"),
 }
