@@ -213,6 +213,7 @@ class Watcher:
                 steps=[Step(key, end)], cause=view.reference(key), correlation=key
             )
         )
+        self._world.log.catch_up()
 
     async def _stop_when_done(self) -> None:
         await self._reconciliation.finished()
