@@ -48,7 +48,7 @@ def _nothing_is_left_running(request: pytest.FixtureRequest) -> Generator[None, 
     yield
     left = _children() - processes
     if {"postgres_server", "postgres_url", "postgres"} & set(request.fixturenames):
-        left = set()  # the server of the whole session starts with the first test that needs it
+        left.clear()  # the server of the whole session starts with the first test that needs it
     for thread in set(threading.enumerate()) - threads:
         if thread.name.startswith(("asyncio_", "ThreadPoolExecutor")):
             continue
