@@ -135,6 +135,11 @@ class RunRequest:
     """None: the program decides (CY-3)."""
     time_limit_seconds: float
     disabled_tools: frozenset[str]
+    team_server: tuple[str, ...] = ()
+    """What starts the run's own MCP server on stdio, without any secret; empty: no team tools
+    (RN-11)."""
+    conversation: str | None = None
+    """A conversation of this program to go on with; None: a new one (ACP-102)."""
 
 
 class Run(Protocol):
