@@ -73,6 +73,7 @@ class NotedTeam:
         self.unlisted: frozenset[str] = frozenset()
         self.gate: asyncio.Event | None = None
         """Where there is one, `list_agents` waits for it."""
+        self.is_asked = asyncio.Event()
         self.looking = 0
         self.looking_most = 0
 
@@ -86,6 +87,7 @@ class NotedTeam:
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> object:
         self.calls.append((tool, dict(arguments)))
+        self.is_asked.set()
         self.looking += tool == "list_agents"
         self.looking_most = max(self.looking_most, self.looking)
         try:

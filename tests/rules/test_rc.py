@@ -6,8 +6,17 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from tests.adapters.mcp.scripted_server import (
+    Answer,
+    Asked,
+    Cut,
+    ScriptedServer,
+    http,
+    result,
+)
 from tests.rules.rc_scenes import (
     ROOT,
+    Noon,
     NotedTeam,
     Process,
     arrivals,
@@ -21,6 +30,7 @@ from tests.rules.rc_scenes import (
 from ov_es_adapters.errors import CallUnknownError
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.event_log.open_log import open_log
+from ov_es_adapters.mcp.tool_caller import McpToolCaller
 from ov_es_domain.signal.arrival import Via
 from ov_es_domain.ticket.commands import BlockTicket, PauseTicket, ReleaseTicket, StartTicket
 
@@ -45,8 +55,7 @@ async def test_rc_3_looks_never_overlap_and_what_is_asked_meanwhile_is_one_more(
 
     async with process.running() as reconciliation:
         reconciliation.request("connection")
-        while not team.calls:
-            await asyncio.sleep(0)
+        await team.is_asked.wait()
         for _ in range(3):
             reconciliation.request("connection")
             await asyncio.sleep(0)
@@ -76,6 +85,34 @@ async def test_rc_3_a_look_that_fails_ends_and_the_next_one_starts_clean(
     await process.look()
 
     assert queued(log) == [FIVE]
+
+
+async def test_rc_4_a_look_that_fails_leaves_the_session_and_its_calls_alone(
+    log: EventLog,
+) -> None:
+    release = asyncio.Event()
+
+    async def handle(asked: Asked) -> Answer:
+        match asked.params["name"]:
+            case "list_projects":
+                return Cut(http(200, b'{"jsonrpc"')[:-5])
+            case "get_ticket":
+                await release.wait()
+        return result(asked, {"structuredContent": {"agents": []}})
+
+    async with ScriptedServer() as server:
+        server.on["tools/call"] = handle
+        caller = McpToolCaller(server.url, "key-of-ada", "ada", clock=Noon())
+        reading = asyncio.create_task(caller.call("get_ticket", {}))
+        await server.until("tools/call", 1)
+
+        await Process(log, caller).look()
+        release.set()
+
+        assert await reading == {"agents": []}
+        assert "list_projects" in looks(log)[0].problem
+        assert (server.sessions, server.of("DELETE")) == (1, [])
+        await caller.aclose()
 
 
 async def test_rc_5_it_reads_who_we_are_the_projects_their_tasks_and_the_activity(
