@@ -66,6 +66,12 @@ def test_rc_1_it_looks_at_the_start_at_each_connection_and_every_five_minutes(
     assert later == pytest.approx([130 + n * FIVE_MINUTES for n in range(4)], abs=2)
 
 
+def test_rc_1_it_looks_at_the_start_although_there_is_no_connection(looks: list[float]) -> None:
+    _lived({"at": 100, "disconnect": {"for": 5000}}, {"at": 150, "restart": True}, until=200)
+
+    assert [time for time in looks if time >= 1] == pytest.approx([150], abs=2)
+
+
 def test_rc_2_no_run_starts_before_a_look_finds_something_to_do(looks: list[float]) -> None:
     elsewhere = [ticket(4, agent_id=8), ticket(5, status="done")]
 
