@@ -47,7 +47,11 @@ def _mention(at: float, said: dict[str, Any], sender: str = "Maya") -> dict[str,
 
 
 def _lived(
-    *steps: object, until: float = 200, runs: Sequence[object] = (), **lists: object
+    *steps: object,
+    until: float = 200,
+    runs: Sequence[object] = (),
+    faults: Sequence[object] = (),
+    **lists: object,
 ) -> dict[str, Any]:
     scenario = parse_scenario(
         {
@@ -56,6 +60,7 @@ def _lived(
             "watch": {"runtime": "scripted", "workdir": True},
             "team": team(**lists),
             "runs": list(runs),
+            "faults": list(faults),
             "steps": list(steps),
             "until": until,
         }
@@ -74,6 +79,32 @@ def _answers(*numbers: int) -> list[object]:
 
 def _signals(told: dict[str, Any]) -> list[tuple[str, str]]:
     return [(signal["outcome"], signal["reason"]) for signal in told["signals"]]
+
+
+# --- after a connection --------------------------------------------------------------------------
+
+
+def test_ws_3_what_is_new_waits_for_what_was_missed_in_its_thread() -> None:
+    root, missed = message(90, "Topic"), message(100, "@Ada first?", parent_id=90)
+    new = message(101, "@Ada second?", parent_id=90)
+
+    told = _lived(
+        {"at": 10, "disconnect": {"for": 50}},
+        {"at": 20, "team": {"messages": [missed]}},
+        _mention(60.01, new),
+        messages=[root, new],
+        runs=_answers(100, 101),
+    )
+
+    assert [post["content"] for post in told["posts"]] == ["Answer 100.", "Answer 101."]
+
+
+def test_ws_3_a_team_that_does_not_answer_holds_nobody_up_for_long() -> None:
+    silent = {"tool": "list_agents", "call": "all", "kind": "timeout_before"}
+
+    told = _lived(_mention(1, message(100)), messages=[message(100)], faults=[silent])
+
+    assert [run["started"] for run in told["runs"]] == [pytest.approx(10, abs=0.5)]
 
 
 # --- what a frame is worth -----------------------------------------------------------------------
