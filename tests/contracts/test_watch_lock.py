@@ -143,15 +143,14 @@ def test_a_watch_that_was_given_back_can_be_taken_again(url: str) -> None:
 
 
 @pytest.mark.postgres
-def test_agents_that_share_a_log_have_a_watch_each(postgres_server: PostgresServer) -> None:
+def test_each_schema_of_a_database_has_a_watch_of_its_own(postgres_server: PostgresServer) -> None:
     url, other = postgres_server.url(), postgres_server.url()
 
     with (
-        watch_lock(url, agent="ada"),
-        watch_lock(url, agent="grace"),
+        watch_lock(url),
         watch_lock(other),
         pytest.raises(StoreLockedError),
-        watch_lock(url, agent="ada"),
+        watch_lock(url),
     ):
         pytest.fail("two have it")
 

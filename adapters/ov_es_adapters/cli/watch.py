@@ -158,7 +158,7 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
 
     redactor = Redactor([connection.api_key])
     with (
-        watch_lock(url, agent=connection.agent),
+        watch_lock(url),
         contextlib.closing(open_log(url, inline=INLINE, tracked=TRACKED)) as log,
     ):
         watchers: list[Watcher] = []

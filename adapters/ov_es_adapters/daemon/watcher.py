@@ -20,6 +20,7 @@ from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.daemon.settlement import Settlement
 from ov_es_adapters.daemon.world import World
 from ov_es_adapters.errors import (
+    BadInputError,
     PeerRefusedError,
     StoreError,
     StoreLockedError,
@@ -158,8 +159,9 @@ class Watcher:
     async def run(self) -> None:
         """Watch until `stop`, or, with `once`, until nothing is left to do.
 
-        Raises: PeerRefusedError when the team refuses our credentials; StoreError when the log
-        can't be used any more, or another watcher took over.
+        Raises: BadInputError when the log is another agent's; PeerRefusedError when the team
+        refuses our credentials; StoreError when the log can't be used any more, or another
+        watcher took over.
         """
         await self._begin()
         await self._recovery.run()
@@ -198,12 +200,24 @@ class Watcher:
     async def _begin(self) -> None:
         """Take the lease, and raise the fencing token: an older watcher can't record any more."""
         agent = self._settings.agent.identifier
+        self._require_own_log(agent)
         key = watch_key(agent)
         host = self._world.host
         begin = BeginWatch(agent=agent, host=host.name, pid=host.pid, program=PROGRAM)
         await self.ledger.begin(key, begin)
         self._epoch = self.ledger.view.watch(agent).epoch
         self.ledger.fence = Fence(key, self._epoch)
+
+    def _require_own_log(self, agent: str) -> None:
+        """Refuse another agent's log: what it has handled would count as handled by us (MEM-7)."""
+        log = self._world.log
+        log.catch_up()
+        for row in log.select("watches"):
+            if row["agent"] != agent:
+                raise BadInputError(
+                    f"this log is {row['agent']}'s, and a log is one agent's alone: "
+                    f"give {agent} another by --store (on PostgreSQL: another ?schema=)"
+                )
 
     async def _end(self, reason: str) -> None:
         key = watch_key(self._settings.agent.identifier)

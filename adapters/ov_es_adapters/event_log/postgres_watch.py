@@ -28,8 +28,8 @@ _DEAD_AFTER = {"tcp_keepalives_idle": 15, "tcp_keepalives_interval": 5, "tcp_kee
 
 
 @contextmanager
-def postgres_watch(url: str, agent: str, own_name: str) -> Generator[None]:
-    """Hold the watch of an agent's log, or of the whole log where `agent` is "".
+def postgres_watch(url: str, own_name: str) -> Generator[None]:
+    """Hold the watch of a log, which is a schema.
 
     Raises: StoreLockedError, StoreUnavailableError, BadInputError.
     """
@@ -46,7 +46,7 @@ def postgres_watch(url: str, agent: str, own_name: str) -> Generator[None]:
         )
     try:
         with translated_postgres(address):
-            _take(connection, address.name, f"{address.schema} {agent}")
+            _take(connection, address.name, address.schema)
         yield
     finally:
         connection.close()

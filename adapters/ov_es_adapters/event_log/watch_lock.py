@@ -17,13 +17,8 @@ _NAMING_SECONDS = 0.01
 
 
 @contextmanager
-def watch_lock(url: str, *, agent: str = "") -> Generator[None]:
+def watch_lock(url: str) -> Generator[None]:
     """Hold a log's watch, as long as the block lasts.
-
-    Args:
-        url: The log's.
-        agent: Whose watch, on a log that a fleet shares (PostgreSQL): each agent has one of its
-            own. A file is one agent's anyway.
 
     Raises: StoreLockedError that names the holder, when another process has it (OWN-01).
     """
@@ -38,7 +33,7 @@ def watch_lock(url: str, *, agent: str = "") -> Generator[None]:
             raise NotConfiguredError(
                 "a log on PostgreSQL needs its driver: install `ov-es[postgres]`"
             ) from error
-        with postgres_watch(url, agent, own_name()):
+        with postgres_watch(url, own_name()):
             yield
     else:
         yield  # A log in memory is this process's own.

@@ -1,6 +1,7 @@
 """The real watcher in a real process against a real team server: kills, stops, refusals."""
 
 import asyncio
+import dataclasses
 import json
 import os
 import random
@@ -138,6 +139,29 @@ async def test_own_01_a_second_watcher_of_the_same_log_is_refused_and_told_who_h
     assert out == ""
     assert str(first.pid) in err
     assert "Traceback" not in err
+
+
+async def test_mem_7_another_agents_log_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    async with set_stage(home, _ignore, team=_team()) as stage:
+        await (await stage.start_watcher("--once")).wait()
+        stage.read()
+        known = load_connection(home, "ada")
+        save_connection(home, dataclasses.replace(known, agent="grace", name="Grace"))
+        before = len(stage.events)
+        assert before
+
+        status, _, err = await _ov_es(
+            home,
+            *("--store", stage.url, "watch", "--name", "grace"),
+            *("--runtime", "scripted", "--once"),
+        )
+
+        stage.read()
+        assert len(stage.events) == before
+
+    assert status == 2
+    assert "this log is ada's" in err
 
 
 async def test_once_drains_what_there_is_and_ends(tmp_path: Path) -> None:
