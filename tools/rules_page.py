@@ -14,8 +14,8 @@ def rules_page() -> Iterator[str]:
     yield ""
     yield "What the watcher decides, rule by rule, and the tests that show it: whom it answers,"
     yield "what counts as done, what is posted and what isn't. The code, the tests and `ov-es why`"
-    yield "name rules by these IDs. A rule that no test shows says why; so does one of which a part"
-    yield "is otherwise than one might expect."
+    yield "name rules by these IDs. A rule that no test shows says why; so does one of which some"
+    yield "is otherwise."
     yield ""
     for name, area in AREAS.items():
         yield f"## {name}: {area.title}"
@@ -34,7 +34,7 @@ def _words(rule: Rule) -> str:
 
 def _places(tests: tuple[str, ...]) -> str:
     if not tests:
-        return "–"
+        return "no test"
     shown = [_place(test) for test in tests[:TESTS_SHOWN]]
     if more := len(tests) - len(shown):
         shown.append(f"and {more} more")
