@@ -55,6 +55,7 @@ from ov_es_domain.watch.commands import (
     NoteConnection,
     NoteOutage,
 )
+from ov_es_domain.watch.events import WatchBegun
 
 _LOGGER = getLogger("ov_es.watcher")
 PROGRAM = "ov-es"
@@ -210,14 +211,14 @@ class Watcher:
 
     def _require_own_log(self, agent: str) -> None:
         """Refuse another agent's log: what it has handled would count as handled by us (MEM-7)."""
-        log = self._world.log
-        log.catch_up()
-        for row in log.select("watches"):
-            if row["agent"] != agent:
-                raise BadInputError(
-                    f"this log is {row['agent']}'s, and a log is one agent's alone: "
-                    f"give {agent} another by --store (on PostgreSQL: another ?schema=)"
-                )
+        # A log begins with its watch.
+        first = next(self._world.log.stream(), None)
+        if first is not None and isinstance(first.body, WatchBegun) and first.body.agent != agent:
+            owner = first.body.agent
+            raise BadInputError(
+                f"this log is {owner}'s, and a log is one agent's alone: "
+                f"give {agent} another by --store (on PostgreSQL: another ?schema=)"
+            )
 
     async def _end(self, reason: str) -> None:
         key = watch_key(self._settings.agent.identifier)
