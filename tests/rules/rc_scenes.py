@@ -9,6 +9,7 @@ from ov_es_adapters.daemon.intake import Intake
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step
 from ov_es_adapters.daemon.reconciliation import Reconciliation
 from ov_es_adapters.daemon.settings import AgentIdentity, WatchSettings
+from ov_es_adapters.errors import CallRefusedError
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.git.worktrees import GitWorktrees
 from ov_es_adapters.mcp.team_client import TeamClient
@@ -70,6 +71,8 @@ class NotedTeam:
         self.calls: list[tuple[str, dict[str, object]]] = []
         self.lies: dict[str, object] = {}
         """Answers in place of the team's own; an exception is raised."""
+        self.closed_projects: frozenset[object] = frozenset()
+        """The projects whose tasks can't be listed."""
         self.unlisted: frozenset[str] = frozenset()
         self.gate: asyncio.Event | None = None
         """Where there is one, `list_agents` waits for it."""
@@ -94,6 +97,8 @@ class NotedTeam:
             await (self.gate.wait() if self.gate and tool == "list_agents" else asyncio.sleep(0))
         finally:
             self.looking -= tool == "list_agents"
+        if tool == "list_tasks" and arguments["project_id"] in self.closed_projects:
+            raise CallRefusedError(tool, f"project {arguments['project_id']} is closed to you")
         lie = self.lies.get(tool)
         if isinstance(lie, Exception):
             raise lie

@@ -67,6 +67,17 @@ async def test_rc_3_looks_never_overlap_and_what_is_asked_meanwhile_is_one_more(
     assert process.caught_up == 1
 
 
+async def test_rc_3_a_project_that_cannot_be_listed_hides_no_other(log: EventLog) -> None:
+    two = [{"id": 1, "name": "Core", "channel_id": 10}, {"id": 2, "name": "Site"}]
+    team = NotedTeam(projects=two, tickets=[ticket(5, project_id=2, slug="SIT-5")])
+    team.closed_projects = frozenset({1})
+
+    await Process(log, team).look()
+
+    assert queued(log) == ["ticket:2:5"]
+    assert "project 1 is closed to you" in looks(log)[0].problem
+
+
 @pytest.mark.parametrize("failure", [CallUnknownError("list_tasks", "no answer"), KeyError("x")])
 async def test_rc_3_a_look_that_fails_ends_and_the_next_one_starts_clean(
     log: EventLog, failure: Exception, caplog: pytest.LogCaptureFixture

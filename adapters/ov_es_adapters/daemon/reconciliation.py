@@ -145,11 +145,17 @@ class Reconciliation:
         """Return what is ours and actionable, most urgent first, then longest unchanged (RC-7)."""
         found: list[TicketFacts] = []
         try:
-            for project in await self._team.projects():
-                tasks = await self._team.tasks(project.id)
-                found += [facts for facts in tasks if await self._is_candidate(facts)]
+            projects = await self._team.projects()
         except ToolCallError as error:
             problems.append(str(error))
+            return []
+        for project in projects:
+            try:
+                tasks = await self._team.tasks(project.id)
+            except ToolCallError as error:
+                problems.append(str(error))
+                continue
+            found += [facts for facts in tasks if await self._is_candidate(facts)]
         return sorted(
             found,
             key=lambda facts: (
