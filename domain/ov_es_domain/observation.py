@@ -100,6 +100,10 @@ class RunReport:
     """Exit status, negative for a signal; None: never known."""
     stream: StreamObservation = field(default_factory=StreamObservation)
     workspace: WorkspaceChange = field(default_factory=WorkspaceChange)
+    witnessed: tuple[ToolCall, ...] | None = None
+    """The calls that went through our own MCP gate; None: there was no gate (PX-10)."""
+    contradictions: tuple[str, ...] = ()
+    """Where the stream says otherwise than git or the gate, for people to read."""
     stderr_tail: str = ""
     error: str = ""
     """Why it couldn't start, or what our own side failed at; redacted."""

@@ -55,7 +55,8 @@ def _report(report: RunReport | None) -> str:
     ended = report.ending.value.replace("_", " ")
     exited = "" if report.exit_status is None else f" with {report.exit_status}"
     said = f", saying {quoted(report.stream.text)}" if report.stream.text.strip() else ""
-    return f"; its process {ended}{exited}{said}"
+    otherwise = "".join(f"; {each}" for each in report.contradictions)
+    return f"; its process {ended}{exited}{said}{otherwise}"
 
 
 def _missing(missing: tuple[str, ...]) -> str:

@@ -23,6 +23,7 @@ from ov_es_domain.observation import RunReport
 from ov_es_domain.policy.admission import second_look
 from ov_es_domain.policy.lanes import SHARED_GROUP, Waiting, due, oldest_first_in_threads
 from ov_es_domain.policy.team_facts import TicketFacts
+from ov_es_domain.policy.witnesses import weighed
 from ov_es_domain.recorded import Recorded
 from ov_es_domain.ticket.commands import PauseTicket, ReleaseTicket, StartTicket
 from ov_es_domain.ticket.machine import TicketState
@@ -313,10 +314,9 @@ class Dispatcher:
             await asyncio.shield(run.stop())
             raise
         self._runs.pop(key, None)
-        if before is None:
-            return report
-        change = await self._worktrees.compare(before)
-        return replace(report, workspace=change)
+        if before is not None:
+            report = replace(report, workspace=await self._worktrees.compare(before))
+        return weighed(report)
 
     # --- ends ------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ov_es_adapters.errors import CallNotAppliedError, PeerRefusedError
 from ov_es_adapters.ports import ToolCaller
 from ov_es_adapters.redaction import Redactor
-from ov_es_domain.observation import RunReport
+from ov_es_domain.observation import RunReport, ToolCall
 
 _REASON_CHARACTERS_MAX = 500
 _ANSWER_CHARACTERS_MAX = 100_000
@@ -51,13 +51,17 @@ def redacted_report(report: RunReport, redactor: Redactor) -> RunReport:
     answer = redactor.redact(stream.text)
     if len(answer) > _ANSWER_CHARACTERS_MAX:
         answer = answer[:_ANSWER_CHARACTERS_MAX] + "…"
-    calls = tuple(
-        replace(call, reason=redactor.text(call.reason, _REASON_CHARACTERS_MAX))
-        for call in stream.calls
-    )
+    witnessed = report.witnessed
     return replace(
         report,
-        stream=replace(stream, text=answer, calls=calls),
+        stream=replace(stream, text=answer, calls=_redacted(stream.calls, redactor)),
+        witnessed=None if witnessed is None else _redacted(witnessed, redactor),
         stderr_tail=redactor.redact(report.stderr_tail)[-_STDERR_CHARACTERS_MAX:],
         error=redactor.text(report.error, _REASON_CHARACTERS_MAX),
+    )
+
+
+def _redacted(calls: tuple[ToolCall, ...], redactor: Redactor) -> tuple[ToolCall, ...]:
+    return tuple(
+        replace(call, reason=redactor.text(call.reason, _REASON_CHARACTERS_MAX)) for call in calls
     )

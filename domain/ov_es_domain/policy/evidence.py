@@ -125,7 +125,12 @@ def combine(first: RunReport, second: RunReport) -> RunReport:
         commits=first.workspace.commits + second.workspace.commits,
         files=tuple(dict.fromkeys((*first.workspace.files, *second.workspace.files))),
     )
-    return replace(second, stream=stream, workspace=workspace)
+    return replace(
+        second,
+        stream=stream,
+        workspace=workspace,
+        contradictions=(*first.contradictions, *second.contradictions),
+    )
 
 
 def _sum(first: int | None, second: int | None) -> int | None:
