@@ -1,19 +1,17 @@
 """WS: what the daemon makes of what arrives; how it's read is shown with the readers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from tests.rules.rc_scenes import NotedTeam, Process, arrivals, message, outcomes, team, ticket
+from tests.rules.rc_scenes import NotedTeam, Process, arrivals, message, outcomes, ticket
+from tests.rules.scenes import answers, frame, lived, mention
 
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.event_log.open_log import open_log
 from ov_es_adapters.ports import Run, RunRequest
-from ov_es_adapters.simulation.result import result
 from ov_es_adapters.simulation.runtimes import SimulatedRuntime
-from ov_es_adapters.simulation.scenario import parse_scenario
-from ov_es_adapters.simulation.simulator import simulate
 
 
 @pytest.fixture
@@ -36,47 +34,6 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
     return heard
 
 
-def _frame(at: float, kind: str, data: object) -> dict[str, object]:
-    return {"at": at, "frame": {"type": kind, "data": data}}
-
-
-def _mention(at: float, said: dict[str, Any], sender: str = "Maya") -> dict[str, object]:
-    whole = {**said, "sender": {"id": said["person"], "name": sender}}
-    del whole["person"]
-    return _frame(at, "agent:mention", {"channel_id": 10, "message": whole})
-
-
-def _lived(
-    *steps: object,
-    until: float = 200,
-    runs: Sequence[object] = (),
-    faults: Sequence[object] = (),
-    **lists: object,
-) -> dict[str, Any]:
-    scenario = parse_scenario(
-        {
-            "name": "what arrives",
-            "agent": {"id": 7, "identifier": "ada", "name": "Ada"},
-            "watch": {"runtime": "scripted", "workdir": True},
-            "team": team(**lists),
-            "runs": list(runs),
-            "faults": list(faults),
-            "steps": list(steps),
-            "until": until,
-        }
-    )
-    told = cast("dict[str, Any]", result(simulate(scenario)))
-    assert told["violations"] == []
-    return told
-
-
-def _answers(*numbers: int) -> list[object]:
-    return [
-        {"source": f"mention:10:{n}", "takes": 4, "does": [{"text": f"Answer {n}."}]}
-        for n in numbers
-    ]
-
-
 def _signals(told: dict[str, Any]) -> list[tuple[str, str]]:
     return [(signal["outcome"], signal["reason"]) for signal in told["signals"]]
 
@@ -88,12 +45,12 @@ def test_ws_3_what_is_new_waits_for_what_was_missed_in_its_thread() -> None:
     root, missed = message(90, "Topic"), message(100, "@Ada first?", parent_id=90)
     new = message(101, "@Ada second?", parent_id=90)
 
-    told = _lived(
+    told = lived(
         {"at": 10, "disconnect": {"for": 50}},
         {"at": 20, "team": {"messages": [missed]}},
-        _mention(60.01, new),
+        mention(60.01, new),
         messages=[root, new],
-        runs=_answers(100, 101),
+        runs=answers(100, 101),
     )
 
     assert [post["content"] for post in told["posts"]] == ["Answer 100.", "Answer 101."]
@@ -102,7 +59,7 @@ def test_ws_3_what_is_new_waits_for_what_was_missed_in_its_thread() -> None:
 def test_ws_3_a_team_that_does_not_answer_holds_nobody_up_for_long() -> None:
     silent = {"tool": "list_agents", "call": "all", "kind": "timeout_before"}
 
-    told = _lived(_mention(1, message(100)), messages=[message(100)], faults=[silent])
+    told = lived(mention(1, message(100)), messages=[message(100)], faults=[silent])
 
     assert [run["started"] for run in told["runs"]] == [pytest.approx(10, abs=0.5)]
 
@@ -117,7 +74,7 @@ def test_ws_3_a_team_that_does_not_answer_holds_nobody_up_for_long() -> None:
 def test_ws_6_a_ticket_signal_without_usable_ids_is_refused_with_the_reason(
     data: object, reason: str
 ) -> None:
-    told = _lived(_frame(1, "task:assigned", data))
+    told = lived(frame(1, "task:assigned", data))
 
     assert _signals(told) == [("refused", reason)]
     assert told["runs"] == []
@@ -127,7 +84,7 @@ def test_ws_12_a_mention_wakes_us_and_its_own_words_decide() -> None:
     """Nor does the first one make the conversation ours: what goes on with it is others' talk."""
     first, second = message(100, "@Bob can you look?"), message(101, "and then?", parent_id=100)
 
-    told = _lived(_mention(1, first), _mention(30, second), messages=[first, second])
+    told = lived(mention(1, first), mention(30, second), messages=[first, second])
 
     assert _signals(told) == [
         ("refused", "explicit-other-recipient"),
@@ -142,7 +99,7 @@ def test_ws_13_each_of_a_burst_gets_its_own_run_and_its_own_answer(
     numbers = (100, 101, 102)
     said = [message(n, f"@Ada question {n}?") for n in numbers]
 
-    told = _lived(*[_mention(1, each) for each in said], messages=said, runs=_answers(*numbers))
+    told = lived(*[mention(1, each) for each in said], messages=said, runs=answers(*numbers))
 
     assert [(post["parent_id"], post["content"]) for post in told["posts"]] == [
         (n, f"Answer {n}.") for n in numbers
@@ -155,9 +112,7 @@ def test_ws_13_each_of_a_burst_gets_its_own_run_and_its_own_answer(
 def test_ws_13_a_burst_in_one_thread_is_not_merged_either() -> None:
     said = [message(100), *(message(n, f"@Ada and {n}?", parent_id=100) for n in (101, 102))]
 
-    told = _lived(
-        *[_mention(1, each) for each in said], messages=said, runs=_answers(100, 101, 102)
-    )
+    told = lived(*[mention(1, each) for each in said], messages=said, runs=answers(100, 101, 102))
 
     assert [post["content"] for post in told["posts"]] == [
         "Answer 100.",
@@ -171,12 +126,12 @@ def test_ws_13_a_burst_in_one_thread_is_not_merged_either() -> None:
 
 
 def test_ws_16_an_activity_entry_is_handled_once_over_all_looks_and_restarts() -> None:
-    told = _lived(
+    told = lived(
         {"at": 400, "restart": True},
         {"at": 800, "crash": True},
         until=2000,
         messages=[message(100)],
-        runs=_answers(100),
+        runs=answers(100),
     )
 
     assert _signals(told) == [("accepted", "")]
@@ -207,7 +162,7 @@ def test_ws_20_a_run_is_given_the_mentions_own_words_and_not_sent_to_look_for_th
 ) -> None:
     said = message(101, f"@Ada {'how is it going? ' * 200}the end", parent_id=100)
 
-    _lived(_mention(1, said), messages=[message(100, "Topic"), said])
+    lived(mention(1, said), messages=[message(100, "Topic"), said])
 
     [asked] = requests
     assert said["content"] in asked.prompt
@@ -217,8 +172,8 @@ def test_ws_20_a_run_is_given_the_mentions_own_words_and_not_sent_to_look_for_th
 
 
 def test_ws_20_a_run_is_given_its_ticket_as_it_is(requests: list[RunRequest]) -> None:
-    _lived(
-        _frame(1, "task:assigned", {"task": {"id": 5, "project_id": 1, "title": "Rubbish"}}),
+    lived(
+        frame(1, "task:assigned", {"task": {"id": 5, "project_id": 1, "title": "Rubbish"}}),
         tickets=[ticket(5)],
     )
 
