@@ -5,20 +5,20 @@ from typing import Any, cast
 
 from tests.rules.rc_scenes import team
 
-from ov_es_adapters.simulation.result import result
+from ov_es_adapters.simulation.result import Outcome, result
 from ov_es_adapters.simulation.scenario import parse_scenario
 from ov_es_adapters.simulation.simulator import simulate
 
 
-def lived(
+def day(
     *steps: object,
     until: float = 200,
     runs: Sequence[object] = (),
     faults: Sequence[object] = (),
     watch: dict[str, object] | None = None,
     **lists: object,
-) -> dict[str, Any]:
-    """Return what a day came to, in the result's own words; `lists` are the team's."""
+) -> Outcome:
+    """Return a day with its log; `lists` are the team's."""
     scenario = parse_scenario(
         {
             "name": "a day",
@@ -31,9 +31,22 @@ def lived(
             "until": until,
         }
     )
-    told = cast("dict[str, Any]", result(simulate(scenario)))
-    assert told["violations"] == []
-    return told
+    outcome = simulate(scenario)
+    assert outcome.violations == ()
+    return outcome
+
+
+def lived(
+    *steps: object,
+    until: float = 200,
+    runs: Sequence[object] = (),
+    faults: Sequence[object] = (),
+    watch: dict[str, object] | None = None,
+    **lists: object,
+) -> dict[str, Any]:
+    """Return what a day came to, in the result's own words; `lists` are the team's."""
+    outcome = day(*steps, until=until, runs=runs, faults=faults, watch=watch, **lists)
+    return cast("dict[str, Any]", result(outcome))
 
 
 def frame(at: float, kind: str, data: object) -> dict[str, object]:
