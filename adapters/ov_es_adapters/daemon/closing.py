@@ -10,13 +10,12 @@ from logging import getLogger
 from ov_es_adapters.daemon.consequences import hand_over_steps, has_open_notes
 from ov_es_adapters.daemon.intake import Intake
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
+from ov_es_adapters.daemon.reports import report_steps
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.errors import ToolCallError
 from ov_es_adapters.mcp.team_client import TeamClient
-from ov_es_domain.delivery.commands import PlanDelivery
-from ov_es_domain.delivery.target import Purpose
-from ov_es_domain.identity import delivery_key, ticket_ids
-from ov_es_domain.policy import wording
+from ov_es_adapters.ports import Clock
+from ov_es_domain.identity import ticket_ids
 from ov_es_domain.policy.admission import is_ours
 from ov_es_domain.policy.settling import backoff
 from ov_es_domain.policy.team_facts import TicketFacts
@@ -31,12 +30,18 @@ class Closing:
     """Looks at tickets whose run is over, until the look succeeds."""
 
     def __init__(
-        self, ledger: Ledger, team: TeamClient, intake: Intake, settings: WatchSettings
+        self,
+        ledger: Ledger,
+        team: TeamClient,
+        intake: Intake,
+        clock: Clock,
+        settings: WatchSettings,
     ) -> None:
         """`intake` knows who we are."""
         self._ledger = ledger
         self._team = team
         self._intake = intake
+        self._clock = clock
         self._settings = settings
         self._under_way: set[str] = set()
 
@@ -101,32 +106,11 @@ class Closing:
             raise AssertionError("a working ticket has a turn")
         steps = [Step(key, ReportTicket(turn=ticket.turn, revision=facts.revision))]
         if facts.is_completed or facts.is_in_review:
-            steps += self.report_steps(view, key, facts, ticket.turn, ticket.report)
+            steps += report_steps(
+                view,
+                key,
+                facts,
+                at=self._clock.now(),
+                characters_max=self._settings.message_characters_max,
+            )
         return steps
-
-    def report_steps(
-        self, view: View, key: str, facts: TicketFacts, turn_key: str, slot: str | None
-    ) -> list[Step]:
-        """Return the promise of the owed completion report (DL-16 to DL-19)."""
-        if slot is None:
-            return []
-        owed = view.delivery(delivery_key(slot))
-        turn = view.turn(turn_key)
-        plan = PlanDelivery(
-            slot=slot,
-            purpose=Purpose.REPORT,
-            target=owed.target,
-            content=wording.completion_report(
-                view.ticket(key).label,
-                facts.title,
-                facts.status,
-                turn.answer,
-                facts="" if turn.report is None else wording.work_facts(turn.report),
-            ),
-            source=key,
-            source_at=owed.source_at,
-            turn=turn_key,
-            ticket=key,
-            thread=None,
-        )
-        return [Step(delivery_key(slot), plan, key)]

@@ -97,8 +97,8 @@ def _beginning(notice: str) -> str:
     return " ".join(notice.split())[:_SLOT_CHARACTERS_MAX]
 
 
-def reply_steps(plan: PlanDelivery, *, most: int, after: str) -> list[Step]:
-    """Return the promise of an answer, or of each of its parts where it's too long (OUT-10).
+def in_parts(plan: PlanDelivery, *, most: int, after: str) -> list[Step]:
+    """Return the promise of a message, or of each of its parts where it's too long (OUT-10).
 
     The parts are in the log with their words, so that a restart goes on with the same split.
     """

@@ -10,6 +10,7 @@ from logging import getLogger
 
 from ov_es_adapters.daemon.intake import Intake
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
+from ov_es_adapters.daemon.reports import report_steps
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.errors import (
     PeerRefusedError,
@@ -19,9 +20,7 @@ from ov_es_adapters.errors import (
 )
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Clock
-from ov_es_domain.delivery.commands import PlanDelivery
-from ov_es_domain.delivery.target import Purpose
-from ov_es_domain.identity import delivery_key, signal_key, ticket_key, watch_key
+from ov_es_domain.identity import signal_key, ticket_key, watch_key
 from ov_es_domain.policy import wording
 from ov_es_domain.policy.admission import Admitted, HandsOver, admit_ticket, is_ours
 from ov_es_domain.policy.lanes import priority_rank
@@ -184,34 +183,17 @@ class Reconciliation:
     async def _report_if_owed(self, key: str, facts: TicketFacts) -> None:
         """Make up for a missed report without running a model again (DL-17, DL-18)."""
 
-        def plan(view: View) -> Decision | None:
-            ticket = view.ticket(key)
-            owed = view.rows("deliveries", ticket=key, state="owed")
-            if not owed or ticket.state in {TicketState.QUEUED, TicketState.WORKING}:
-                return None
-            steps = [
-                Step(str(row["key"]), self._report(view, key, str(row["slot"]), facts))
-                for row in owed
-            ]
+        def plan(view: View) -> Decision:
+            steps = report_steps(
+                view,
+                key,
+                facts,
+                at=self._clock.now(),
+                characters_max=self._settings.message_characters_max,
+            )
             return Decision(steps=steps, cause=view.reference(key), correlation=key)
 
         await self._ledger.commit(plan)
-
-    def _report(self, view: View, key: str, slot: str, facts: TicketFacts) -> PlanDelivery:
-        owed = view.delivery(delivery_key(slot))
-        return PlanDelivery(
-            slot=slot,
-            purpose=Purpose.REPORT,
-            target=owed.target,
-            content=wording.completion_report(
-                view.ticket(key).label, facts.title, facts.status, ""
-            ),
-            source=key,
-            source_at=owed.source_at,
-            turn=None,
-            ticket=key,
-            thread=None,
-        )
 
     def _ticket_arrival(self, facts: TicketFacts) -> Arrival:
         return Arrival(

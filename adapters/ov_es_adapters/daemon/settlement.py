@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ov_es_adapters.daemon.consequences import blocker_steps, reply_steps
+from ov_es_adapters.daemon.consequences import blocker_steps, in_parts
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.ports import Clock, Ids
@@ -130,7 +130,7 @@ class Settlement:
             ticket=turn.ticket,
             thread=turn.thread,
         )
-        return reply_steps(plan, most=self._settings.message_characters_max, after=key)
+        return in_parts(plan, most=self._settings.message_characters_max, after=key)
 
     def _after_stop(self, view: View, key: str, turn: Turn) -> list[Step]:
         """Nothing is published for a turn that was stopped (CY-11)."""

@@ -7,6 +7,11 @@ from logging import getLogger
 
 from ov_es_adapters.daemon.consequences import blocker_steps, hand_over_steps
 from ov_es_adapters.daemon.ledger import Decision, Ledger, Step, View
+from ov_es_adapters.daemon.reports import (
+    free_report_slot,
+    report_steps,
+    superseded_steps,
+)
 from ov_es_adapters.daemon.settings import WatchSettings
 from ov_es_adapters.errors import ToolCallError
 from ov_es_adapters.mcp.team_client import TeamClient
@@ -16,7 +21,6 @@ from ov_es_domain.delivery.target import Purpose, Target
 from ov_es_domain.identity import (
     Identifier,
     delivery_key,
-    report_slot,
     signal_key,
     ticket_key,
     turn_key,
@@ -148,8 +152,16 @@ class TicketIntake:
                 steps = [Step(key, suppress)]
             case Refused(reason=reason, rule=rule):
                 steps = [Step(key, RefuseSignal(arrival=arrival, reason=reason, rule=rule))]
-                if rule == "TK-10" and view.ticket(source).state in _RELEASABLE:
-                    steps.append(Step(source, ReleaseTicket(reason=reason), key))
+                if rule == "TK-10":
+                    if view.ticket(source).state in _RELEASABLE:
+                        steps.append(Step(source, ReleaseTicket(reason=reason), key))
+                    steps += report_steps(
+                        view,
+                        source,
+                        facts,
+                        at=arrival.at,
+                        characters_max=self._settings.message_characters_max,
+                    )
             case HandsOver(to=to, reason=reason, rule=rule):
                 steps = [
                     Step(key, RefuseSignal(arrival=arrival, reason=reason, rule=rule)),
@@ -180,7 +192,7 @@ class TicketIntake:
         turn = turn_key(source, generation)
         kind = kind_of_ticket(facts.title, facts.description, vocabulary=self._vocabulary)
         target = Target(channel_id=channel_id, parent_id=None)
-        slot = report_slot(facts.project_id, facts.ticket_id, facts.revision)
+        slot = free_report_slot(view, source, facts.revision, generation)
         see = SeeTicket(
             project_id=facts.project_id,
             ticket_id=facts.ticket_id,
@@ -199,6 +211,7 @@ class TicketIntake:
                 *blocker_steps(view, target, notice, source, None, at=arrival.at, after=source),
             ]
         is_owed = kind is TurnKind.FULL
+        steps += superseded_steps(view, source, slot if is_owed else None)
         steps.append(
             Step(source, QueueTicket(turn=turn, report=slot if is_owed else None), because)
         )

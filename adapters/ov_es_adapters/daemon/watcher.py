@@ -95,7 +95,7 @@ class Watcher:
             vocabulary or english(),
             authorized_roots,
         )
-        self._closing = Closing(self.ledger, team, self._intake, settings)
+        self._closing = Closing(self.ledger, team, self._intake, world.clock, settings)
         self._dispatcher = Dispatcher(
             self.ledger,
             team,

@@ -107,11 +107,30 @@ def completion_report(label: str, title: str, status: str, answer: str, *, facts
     >>> completion_report("COR-5", "Fix the login form", "in_review", "Fixed in PR 12.")
     "I've finished COR-5 (Fix the login form), now in review. Fixed in PR 12."
     """
-    named = f"{label} ({title})" if title and title != label else label
-    words = status.replace("_", " ").replace("-", " ").strip()
+    words = _status_words(status)
     now = f", now {words}" if words else ""
     rest = "".join(f" {said.strip()}" for said in (answer, facts) if said.strip())
-    return f"I've finished {named}{now}.{rest}"
+    return f"I've finished {_named(label, title)}{now}.{rest}"
+
+
+def unchecked_report(label: str, title: str, status: str) -> str:
+    """Return the report of a ticket that is done, whose run nobody saw the end of.
+
+    >>> unchecked_report("COR-5", "Fix the login form", "in_review")[:45]
+    'COR-5 (Fix the login form) is now in review. '
+    """
+    return (
+        f"{_named(label, title)} is now {_status_words(status) or 'done'}. I worked on it, but I"
+        " was cut short before I could check what came of that."
+    )
+
+
+def _named(label: str, title: str) -> str:
+    return f"{label} ({title})" if title and title != label else label
+
+
+def _status_words(status: str) -> str:
+    return status.replace("_", " ").replace("-", " ").strip()
 
 
 def work_facts(report: RunReport) -> str:
