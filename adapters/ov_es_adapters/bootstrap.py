@@ -21,6 +21,7 @@ from ov_es_adapters.ports import Runtime
 from ov_es_adapters.redaction import Redactor
 from ov_es_adapters.runtimes.playbook import Playbook, parse_playbook
 from ov_es_adapters.runtimes.process_identity import LocalProcesses
+from ov_es_adapters.runtimes.run_environment import inherited
 from ov_es_adapters.runtimes.scripted import ScriptedRuntime
 from ov_es_adapters.runtimes.team_access import TeamAccess
 from ov_es_adapters.settings import Connection
@@ -96,6 +97,8 @@ def make_runtime(
         ),
         speed=choice.speed,
         recordings=choice.recordings,
+        # The push helper, which a run may call, finds the authorizations there.
+        environment={**inherited(os.environ), "OV_ES_HOME": str(home.resolve())},
         redact=redact,
     )
 

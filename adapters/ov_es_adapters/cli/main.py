@@ -27,6 +27,9 @@ COMMANDS: dict[str, str] = {
     "observe": "Say what a recorded stream of an agent program proves.",
     "resolve": "Decide about a delivery or a ticket as an operator, on the record.",
     "rebuild": "Throw away all projections and build them again from the log.",
+    "authorize-pr-push": "Let agents push their agent/… branches from this repository.",
+    "push-pr-branch": "Push the agent/… branch that is checked out to origin, and nothing else.",
+    "revoke-pr-push": "Take the authorization of this repository back.",
     "team-server": "Serve a team on loopback: WebSocket and MCP, for trying things out.",
 }
 """Name → the first line of its help, so that the list needs none of the commands' imports."""

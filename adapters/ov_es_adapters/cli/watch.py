@@ -151,6 +151,10 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
     from ov_es_adapters.daemon.watcher import Watcher  # noqa: PLC0415
     from ov_es_adapters.event_log.open_log import open_log  # noqa: PLC0415
     from ov_es_adapters.event_log.watch_lock import watch_lock  # noqa: PLC0415
+    from ov_es_adapters.git.push_authorizations import (  # noqa: PLC0415
+        AuthorizedDirectories,
+        PushAuthorizations,
+    )
     from ov_es_adapters.redaction import Redactor  # noqa: PLC0415
     from ov_es_adapters.vocabulary.reading import load_vocabulary  # noqa: PLC0415
     from ov_es_projections.inline import INLINE  # noqa: PLC0415
@@ -181,7 +185,13 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
                 ),
                 workdir=Path(settings.workdir) if settings.workdir else None,
             )
-            watcher = Watcher(world, settings, vocabulary=load_vocabulary(home))
+            authorized = AuthorizedDirectories(PushAuthorizations(home))
+            watcher = Watcher(
+                world,
+                settings,
+                vocabulary=load_vocabulary(home),
+                authorized_roots=lambda: authorized,
+            )
             watchers.append(watcher)
             watcher.ledger.subscribe(show)
             ended_by: list[ExitStatus] = []

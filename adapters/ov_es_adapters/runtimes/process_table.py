@@ -82,13 +82,17 @@ if sys.platform == "linux":
             if folder.name.isdigit() and (found := _read(int(folder.name), boot)) is not None:
                 yield found
 
-    def carries_marker(pid: int, marker: str) -> bool:
-        """Tell whether the process was given this marker; False where we may not look."""
+    def marker_of(pid: int) -> str:
+        """Return the marker that the process was given; "" for none, and where we may not look."""
         try:
             environment = (PROC / str(pid) / "environ").read_bytes()
         except OSError:
-            return False
-        return f"{MARKER}={marker}".encode() in environment.split(b"\0")
+            return ""
+        name = f"{MARKER}=".encode()
+        for given in environment.split(b"\0"):
+            if given.startswith(name):
+                return given.removeprefix(name).decode(errors="replace")
+        return ""
 
     def signal_exactly(process: ProcessEntry, signal: Signals) -> bool:
         """Signal this very process, and no other that has its pid by now (PRC-11)."""
@@ -151,12 +155,12 @@ else:
             if (found := _entry(process)) is not None:
                 yield found
 
-    def carries_marker(pid: int, marker: str) -> bool:
-        """Tell whether the process was given this marker; False where we may not look."""
+    def marker_of(pid: int) -> str:
+        """Return the marker that the process was given; "" for none, and where we may not look."""
         try:
-            return bool(psutil.Process(pid).environ().get(MARKER) == marker)
+            return str(psutil.Process(pid).environ().get(MARKER, ""))
         except (psutil.Error, OSError):
-            return False
+            return ""
 
     def signal_exactly(process: ProcessEntry, signal: Signals) -> bool:
         """Signal this very process, and no other that has its pid by now (PRC-11)."""
@@ -172,3 +176,8 @@ else:
     def adopt_orphans() -> bool:
         """Only Linux can; elsewhere the marker alone finds strays."""
         return False
+
+
+def carries_marker(pid: int, marker: str) -> bool:
+    """Tell whether the process was given this marker; False where we may not look."""
+    return marker_of(pid) == marker
