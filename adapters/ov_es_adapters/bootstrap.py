@@ -144,7 +144,7 @@ def make_world(
         tools=tools,
         runtime=runtime,
         processes=LocalProcesses(),
-        worktrees=GitWorktrees(workdir),
+        worktrees=GitWorktrees(workdir, identifier=connection.agent),
         host=Host(name=socket.gethostname(), pid=os.getpid()),
         redactor=Redactor([connection.api_key]),
     )

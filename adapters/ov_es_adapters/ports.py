@@ -204,7 +204,14 @@ class Worktrees(Protocol):
     """The directories in which work happens."""
 
     async def find(self, ticket_id: str, slug: str) -> str | None:
-        """Return the ticket's prepared worktree below the workspace, or None (GIT-102)."""
+        """Return where the ticket's work belongs below the workspace, or None (GIT-102).
+
+        It's there already, or `prepare` would make it.
+        """
+        ...
+
+    async def prepare(self, ticket_id: str, slug: str) -> str | None:
+        """Return the ticket's own worktree, made if need be; None: it has none (GIT-103)."""
         ...
 
     async def snapshot(self, directory: str) -> WorkspaceSnapshot | None:

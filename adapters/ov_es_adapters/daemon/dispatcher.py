@@ -229,7 +229,7 @@ class Dispatcher:
             return None, ""
         found = None
         if facts is not None:
-            found = await self._worktrees.find(str(facts.ticket_id), facts.slug)
+            found = await self._worktrees.prepare(str(facts.ticket_id), facts.slug)
         return (found, found) if found else (self._workdir, SHARED_GROUP)
 
     def _plan_start(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ov_es_adapters.git.commands import GitFailed, git
+from ov_es_adapters.git.ticket_worktree import TicketWorktree, make, planned
 from ov_es_adapters.git.worktree_search import Worktree, parse_worktree_list, prepared_for
 from ov_es_adapters.ports import WorkspaceSnapshot
 from ov_es_domain.observation import WorkspaceChange
@@ -25,23 +26,54 @@ _REFS = "%(objectname) %(worktreepath)%00%(refname)"
 class GitWorktrees:
     """Worktrees of the real git."""
 
-    def __init__(self, root: Path | None) -> None:
-        """`root` may hold many clones; None: there is no workspace, and nothing is found."""
+    def __init__(self, root: Path | None, *, identifier: str | None = None) -> None:
+        """`root` may hold many clones; None: there is no workspace, and nothing is found.
+
+        `identifier` is the agent that worktrees are made for; None: none are made.
+        """
         self._root = root.resolve() if root is not None else None
+        self._identifier = identifier
+        self._making = asyncio.Lock()
 
     async def find(self, ticket_id: str, slug: str) -> str | None:
-        """Return the ticket's prepared worktree below the workspace, or None (GIT-102)."""
+        """Return the ticket's prepared worktree below the workspace, or None (GIT-102).
+
+        Where there is none, but `prepare` would make one, it's the place for that.
+        """
+        found, wanted = await self._look(ticket_id, slug)
+        return found or (str(wanted.path) if wanted is not None else None)
+
+    async def prepare(self, ticket_id: str, slug: str) -> str | None:
+        """Return the ticket's worktree, and make it where it's known of which clone (GIT-103)."""
+        # Git takes its locks without waiting, so one after the other is faster than together.
+        async with self._making:
+            found, wanted = await self._look(ticket_id, slug)
+            if found is not None or wanted is None:
+                return found
+            return str(wanted.path) if await make(wanted) else None
+
+    async def _look(self, ticket_id: str, slug: str) -> tuple[str | None, TicketWorktree | None]:
+        """Return the prepared worktree, and else the one that would be made."""
         if self._root is None:
-            return None
+            return None, None
         root, found = self._root, dict[str, Worktree]()
-        for repository in await asyncio.to_thread(lambda: list(_repositories(root))):
+        repositories = await asyncio.to_thread(lambda: list(_repositories(root)))
+        for repository in repositories:
             if str(repository) in found:
                 continue
             listed = await git(str(repository), "worktree", "list", "--porcelain", "-z")
             if isinstance(listed, str):
                 found |= {tree.path: tree for tree in parse_worktree_list(listed)}
         below = [tree for tree in found.values() if Path(tree.path).is_relative_to(root)]
-        return prepared_for(below, ticket_id, slug)
+        prepared = prepared_for(below, ticket_id, slug)
+        clones = [place for place in repositories if (place / ".git").is_dir()]
+        if prepared is not None or self._identifier is None or len(clones) != 1:
+            # Among several clones nobody but the run can tell which one a ticket is about.
+            return prepared, None
+        wanted = planned(
+            root, clones[0], identifier=self._identifier, slug=slug, ticket_id=ticket_id
+        )
+        return None, wanted
 
     async def snapshot(self, directory: str) -> WorkspaceSnapshot | None:
         """Look at a directory before a run; None: git can't tell, so nothing is proven."""

@@ -70,6 +70,10 @@ class SimulatedWorktrees:
         self._incarnation.check()
         return f"{WORKSPACE}/{slug or ticket_id}" if self._has_workspace else None
 
+    async def prepare(self, ticket_id: str, slug: str) -> str | None:
+        """Return the same: on the simulated disk a directory is there when it's asked for."""
+        return await self.find(ticket_id, slug)
+
     async def snapshot(self, directory: str) -> WorkspaceSnapshot | None:
         """Look at a directory before a run."""
         self._incarnation.check()
