@@ -46,3 +46,19 @@ def reasons(day: Outcome, key: str) -> list[str]:
     """Return why a message waited, and why it wasn't posted at all."""
     kinds = DeliveryDeferred | DeliverySuppressed | DeliveryAbandoned
     return [e.body.reason for e in day.events if e.key == key and isinstance(e.body, kinds)]
+
+
+def topics(day: Outcome, key: str) -> list[str]:
+    """Return what happened to a message, in its order."""
+    return [event.body.TOPIC.split("@")[0] for event in day.events if event.key == key]
+
+
+def fault(tool: str, kind: str, call: object = 1, **more: object) -> dict[str, object]:
+    """Return what goes wrong with a call."""
+    return {"tool": tool, "call": call, "kind": kind, **more}
+
+
+def written(at: float, number: int, content: str, **author: object) -> dict[str, object]:
+    """Return the step in which somebody writes into the thread of message 100."""
+    said = {"id": number, "channel_id": 10, "parent_id": 100, "content": content, **author}
+    return {"at": at, "team": {"messages": [said]}}

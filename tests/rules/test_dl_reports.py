@@ -25,6 +25,7 @@ from tests.rules.scenes import assigned, day, frame, lived
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.event_log.open_log import open_log
 from ov_es_domain.delivery.events import DeliveryOwed
+from ov_es_domain.signal.events import SignalRefused
 from ov_es_domain.turn.events import TurnQueued, TurnStarted
 
 SLOT = f"report:1:5:{FIRST}"
@@ -91,6 +92,18 @@ def test_dl_17_a_ticket_that_is_done_later_is_reported_with_what_the_run_had_sho
 
     assert contents(told) == [TOLD + CHANGED]
     assert (told.truth.posts[0].at < 105) is has_frame
+
+
+def test_dl_17_a_ticket_that_is_in_review_while_its_run_goes_on_is_reported_after_it() -> None:
+    told = day(
+        assigned(1, 5),
+        {"at": 55, "disconnect": {"for": 2}},
+        tickets=[ticket(5)],
+        runs=[run(READ, EDIT, IN_REVIEW, *[{"shell": "make", "exit": 0}] * 4, SAID, takes=70)],
+    )
+
+    assert contents(told) == [TOLD + CHANGED]
+    assert told.truth.posts[0].at > 70
 
 
 def test_dl_17_a_ticket_that_waited_for_days_is_not_too_old_to_be_reported() -> None:
@@ -280,3 +293,19 @@ def test_dl_22_without_a_channel_the_report_is_given_up_with_the_reason() -> Non
 
     assert contents(told) == []
     assert reasons(told, KEY) == ["no-channel"]
+
+
+def test_dl_22_a_channel_that_cannot_be_read_now_is_not_one_that_is_missing() -> None:
+    """DL-1: its place is fixed when it's accepted, so the ticket waits for the next look."""
+    away = [{"tool": "list_channels", "call": 1}, {"tool": "list_projects", "call": 2}]
+
+    told = day(
+        until=700,
+        tickets=[ticket(5)],
+        runs=[WORK],
+        faults=[{**fault, "kind": "refused"} for fault in away],
+    )
+
+    refused = [e.body.reason for e in told.events if isinstance(e.body, SignalRefused)]
+    assert refused == ["channel-unreadable"]
+    assert contents(told) == [TOLD + CHANGED]

@@ -13,7 +13,7 @@ from ov_es_adapters.daemon.reports import (
     superseded_steps,
 )
 from ov_es_adapters.daemon.settings import WatchSettings
-from ov_es_adapters.errors import ToolCallError
+from ov_es_adapters.errors import CallRefusedError, ToolCallError
 from ov_es_adapters.mcp.team_client import TeamClient
 from ov_es_adapters.ports import Worktrees
 from ov_es_domain.delivery.commands import OweDelivery
@@ -87,7 +87,12 @@ class TicketIntake:
             channel_id: Identifier | None = None
             group = SHARED_GROUP
             if self._is_admitted(self._ledger.view, facts, source):
-                channel_id = await self._channel(facts.project_id)
+                try:
+                    channel_id = await self._channel(facts.project_id)
+                except ToolCallError as error:
+                    # A place that is unknown now would stay so: it's fixed with the acceptance.
+                    await self._put_off(arrival, "channel-unreadable", "DL-1", error)
+                    return
                 directory = await self._worktrees.find(str(facts.ticket_id), facts.slug)
                 group = directory or SHARED_GROUP
             await self._ledger.commit(
@@ -102,23 +107,29 @@ class TicketIntake:
         try:
             return await self._team.ticket(project_id, ticket_id)
         except ToolCallError as error:
-            _LOGGER.warning("%s can't be read: %s", arrival.source, error.reason)
-            refuse = RefuseSignal(arrival=arrival, reason="ticket-unreadable", rule="TK-8")
-            await self._ledger.commit(
-                lambda _: Decision(
-                    steps=[Step(signal_key(arrival.source), refuse)],
-                    cause=f"{arrival.via.value}:{arrival.kind.value}",
-                    correlation=arrival.source,
-                )
-            )
+            await self._put_off(arrival, "ticket-unreadable", "TK-8", error)
             return None
 
     async def _channel(self, project_id: Identifier) -> Identifier | None:
+        """Return where its news go; a server's plain no means that there's no such place."""
         try:
             return await self._team.project_channel(project_id)
-        except ToolCallError as error:
-            _LOGGER.warning("the channel of project %s is unknown: %s", project_id, error.reason)
+        except CallRefusedError as error:
+            _LOGGER.warning("project %s has no channel for us: %s", project_id, error.reason)
             return None
+
+    async def _put_off(
+        self, arrival: Arrival, reason: str, rule: str, error: ToolCallError
+    ) -> None:
+        _LOGGER.warning("%s isn't taken up yet, %s: %s", arrival.source, reason, error.reason)
+        refuse = RefuseSignal(arrival=arrival, reason=reason, rule=rule)
+        await self._ledger.commit(
+            lambda _: Decision(
+                steps=[Step(signal_key(arrival.source), refuse)],
+                cause=f"{arrival.via.value}:{arrival.kind.value}",
+                correlation=arrival.source,
+            )
+        )
 
     def _is_admitted(self, view: View, facts: TicketFacts, source: str) -> bool:
         return isinstance(self._admit(view, facts, source), Admitted)

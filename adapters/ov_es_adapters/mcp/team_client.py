@@ -107,17 +107,26 @@ class TeamClient:
         return sorted(there, key=lambda m: m.created_at or 0.0)
 
     async def project_channel(self, project_id: Identifier) -> Identifier | None:
-        """Return the channel for a project's news; none is no error (TK-30)."""
+        """Return the channel for a project's news; none is no error (TK-30).
+
+        Raises: ToolCallError where nobody can say whether it has one.
+        """
+        failure: ToolCallError | None = None
+        channels: list[ChannelFacts] = []
         try:
             channels = await self.channels()
         except ToolNotAdvertisedError:
-            channels = []
+            pass
+        except ToolCallError as error:
+            failure = error
         found = [c.id for c in channels if same(c.project_id, project_id)]
         if len(found) == 1:
             return found[0]
         # Of several, or where channels don't name their project, the project's own word counts.
         named = [p.channel_id for p in await self.projects() if same(p.id, project_id)]
         known = [channel for channel in named if channel is not None]
+        if failure is not None and not known:
+            raise failure
         return next(iter([*known, *found]), None)
 
     async def activity(self, *, at: float) -> list[Arrival]:

@@ -295,6 +295,7 @@ async def test_tk_30_the_channel_of_a_project_is_the_one_that_names_it() -> None
         [],
         [{"id": 11, "project_id": 1}, {"id": 10, "project_id": 1}],
         ToolNotAdvertisedError("list_channels", "not-advertised"),
+        CallUnknownError("list_channels", "no answer"),
     ],
 )
 async def test_tk_30_else_it_is_the_one_that_the_project_names(channels: object) -> None:
@@ -305,6 +306,14 @@ async def test_tk_30_else_it_is_the_one_that_the_project_names(channels: object)
 
 async def test_tk_30_a_project_without_a_channel_is_no_error() -> None:
     assert await team(list_channels=[], list_projects=[{"id": 1}]).project_channel(1) is None
+
+
+@pytest.mark.parametrize("projects", [[{"id": 1}], CallUnknownError("list_projects", "silence")])
+async def test_tk_30_a_channel_that_cannot_be_read_is_not_taken_for_none(projects: object) -> None:
+    silent = CallUnknownError("list_channels", "silence")
+
+    with pytest.raises(CallUnknownError, match="silence"):
+        await team(list_channels=silent, list_projects=projects).project_channel(1)
 
 
 async def test_rc_12_the_activity_gives_mentions_as_arrivals() -> None:
