@@ -5,6 +5,7 @@ import pytest
 from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery.aggregate import DELIVERY, Delivery
 from ov_es_domain.delivery.target import Purpose, Target
+from ov_es_domain.errors import CommandRefusedError
 from ov_es_domain.lifecycle import handle
 from ov_es_domain.policy.admission import Ourselves
 from ov_es_domain.policy.settling import NextStep, look
@@ -193,6 +194,22 @@ def test_out_01_a_released_one_that_was_ever_unknown_is_still_looked_for() -> No
     _, released = handle(DELIVERY, given_up, c.ReplanDelivery(reason="again", until=3.0))
 
     assert look(released, _message(105), now=4.0).step is NextStep.ALREADY_OUT
+
+
+def test_dl_17_a_report_that_was_only_owed_has_no_words_that_could_be_tried_again() -> None:
+    owe = c.OweDelivery(
+        slot="report:1:5:2",
+        purpose=Purpose.REPORT,
+        target=Target(channel_id=10, parent_id=None),
+        source="ticket:1:5",
+        source_at=0.0,
+        ticket="ticket:1:5",
+    )
+    _, owed = handle(DELIVERY, DELIVERY.initial, owe)
+    _, dropped = handle(DELIVERY, owed, c.AbandonDelivery(reason="handed-over", by="the team"))
+
+    with pytest.raises(CommandRefusedError, match="never had any words"):
+        handle(DELIVERY, dropped, c.ReplanDelivery(reason="again", until=3.0))
 
 
 def test_a_wait_by_itself_is_no_release() -> None:

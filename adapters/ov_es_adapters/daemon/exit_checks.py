@@ -23,6 +23,7 @@ from ov_es_domain.watch.commands import NoteClock
 from ov_es_projections.delivered_keys import as_text
 from ov_es_projections.projection import Row
 
+_SAME_CONTENT = "same-content-rendered"
 _REALLY_POSTED = {
     DeliveryState.DELIVERED.value,
     DeliveryState.ATTEMPTING.value,
@@ -47,6 +48,12 @@ def rows_in(view: View, target: Target) -> list[Row]:
         channel_id=as_text(target.channel_id),
         parent_id=as_text(target.parent_id),
     )
+
+
+def _is_proof(row: Row) -> bool:
+    """Tell whether a message stands for a delivery, which it does for one alone (DL-6)."""
+    is_out = row["state"] == DeliveryState.DELIVERED.value or row["reason"] == _SAME_CONTENT
+    return is_out and row["message_id"] is not None
 
 
 def source_message(delivery: Delivery) -> str | None:
@@ -139,13 +146,7 @@ class ExitChecks:
         self._lists_roots = self._lists_roots or any(str(m.id) == str(root) for m in thread)
         rows = rows_in(view, delivery.target)
         own = self._own(thread)
-        bound = {
-            str(row["message_id"])
-            for row in rows
-            if row["state"] == DeliveryState.DELIVERED.value
-            and row["message_id"] is not None
-            and row["key"] != key
-        }
+        bound = {str(row["message_id"]) for row in rows if _is_proof(row) and row["key"] != key}
         found = find_rendered(
             delivery, thread, source_message=source_message(delivery), is_ours=own, bound=bound
         )
@@ -165,7 +166,7 @@ class ExitChecks:
                 return c.ConfirmDelivery(message_id=seen.message_id, proof="rendered")
             case NextStep.SAME_CONTENT:
                 return c.SuppressDelivery(
-                    reason="same-content-rendered", rule="DL-6", message_id=seen.message_id
+                    reason=_SAME_CONTENT, rule="DL-6", message_id=seen.message_id
                 )
             case NextStep.LOOK_AGAIN:
                 return c.LookForDelivery(reason="not-there-yet", look_at=delivery.repost_after)

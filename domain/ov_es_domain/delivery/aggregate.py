@@ -8,6 +8,7 @@ from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery import events as e
 from ov_es_domain.delivery.machine import DELIVERY_TABLE, OPEN_STATES, DeliveryState
 from ov_es_domain.delivery.target import NOWHERE, Purpose, Target
+from ov_es_domain.errors import CommandRefusedError
 from ov_es_domain.identity import Identifier, delivery_key, part_slot
 from ov_es_domain.lifecycle import Aggregate, Lifecycle
 
@@ -56,7 +57,7 @@ class Delivery(Aggregate):
     attempts: int = 0
     """How often a post was really tried; the count survives restarts."""
     refusals: int = 0
-    """Refused attempts and unreadable threads in a row: the back-off grows with them."""
+    """Refused attempts and looks in vain, in a row: the back-off grows with them."""
     due: float = 0.0
     """When it's to be looked at again."""
     repost_after: float = 0.0
@@ -118,6 +119,9 @@ def decide(delivery: Delivery, command: DeliveryCommand) -> Sequence[DeliveryEve
         case c.LookForDelivery(reason=reason, look_at=look_at):
             return [e.DeliveryLooked(reason=reason, look_at=look_at)]
         case c.ReplanDelivery(reason=reason, until=until):
+            if not delivery.content:
+                # A report that was only owed is made from its ticket, and never by itself.
+                raise CommandRefusedError("it never had any words that could be posted")
             return [e.DeliveryReplanned(reason=reason, until=until)]
         case c.SuppressDelivery(reason=reason, rule=rule, message_id=message_id):
             if delivery.state == DeliveryState.SUPPRESSED:
@@ -184,7 +188,7 @@ def evolve(delivery: Delivery, event: DeliveryEvent) -> Delivery:
         case e.DeliveryLeftUnknown(look_at=look_at, repost_after=repost_after):
             return replace(delivery, due=look_at, repost_after=repost_after, was_unknown=True)
         case e.DeliveryLooked(look_at=look_at):
-            return replace(delivery, due=look_at)
+            return replace(delivery, due=look_at, refusals=delivery.refusals + 1)
         case e.DeliveryReplanned(until=until):
             was_withheld = delivery.state in {DeliveryState.SUPPRESSED, DeliveryState.ABANDONED}
             return replace(
