@@ -35,7 +35,7 @@ AREAS: Mapping[str, Area] = {
 
 _ANY_AREA = "|".join(AREAS)
 _IN_TEXT = re.compile(rf"\b({_ANY_AREA})-(\d+)\b")
-_IN_NAME = re.compile(rf"_({_ANY_AREA.lower()})_(\d+)(?=_|$)")
+_IN_NAME = re.compile(rf"_({_ANY_AREA.lower()})_(\d+)(?=_|\s|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +72,21 @@ def _named() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith(
                 "test_"
             ):
-                for rule in _ids(node.name, ast.get_docstring(node) or ""):
+                names = [node.name, *_parameters(node)]
+                for rule in _ids(" ".join(names), ast.get_docstring(node) or ""):
                     yield rule, f"{place}::{node.name}"
     for path in sorted(tests.glob("stories/*.json")):
         name = json.loads(path.read_text(encoding="utf-8"))["name"]
         for rule in _ids("", name):
             yield rule, path.relative_to(ROOT).as_posix()
+
+
+def _parameters(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """Yield the ids of a test's parameters, as in `pytest.param(…, id="cy_25")`."""
+    for decorator in test.decorator_list:
+        for node in ast.walk(decorator):
+            if isinstance(node, ast.keyword) and node.arg == "id":
+                yield f"_{ast.unparse(node.value)}".replace("'", "")
 
 
 def _ids(name: str, text: str) -> Iterator[str]:

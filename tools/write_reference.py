@@ -1,4 +1,4 @@
-"""Writes the reference pages that follow from the code: commands, machines, events.
+"""Writes the reference pages that follow from the code: commands, machines, events, rules.
 
 `--check` writes nothing, and fails where a page would change.
 """
@@ -14,6 +14,7 @@ sys.path[1:1] = [str(ROOT / room) for room in ("domain", "projections", "adapter
 from cli_page import cli_page  # noqa: E402 - it imports the rooms, which the lines above let it find
 from events_page import events_page  # noqa: E402 - likewise
 from machines_page import machine_pictures, machines_page  # noqa: E402 - likewise
+from rules_page import rules_page  # noqa: E402 - likewise
 
 REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- This page is written by tools/write_reference.py; change the code instead. -->"
@@ -25,6 +26,7 @@ def pages() -> Iterator[tuple[str, str]]:
         "cli.md": cli_page(),
         "machines.md": machines_page(),
         "events.md": events_page(),
+        "rules.md": rules_page(),
     }.items():
         yield name, "\n".join([NOTE, "", *lines]).rstrip("\n") + "\n"
     yield from machine_pictures()

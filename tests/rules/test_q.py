@@ -9,26 +9,11 @@ from tests.rules.scenes import answers, assigned, frame, lived, mention
 
 from ov_es_adapters.daemon.settings import AgentIdentity, WatchSettings
 from ov_es_adapters.errors import BadInputError
-from ov_es_adapters.ports import Run, RunRequest
-from ov_es_adapters.simulation.runtimes import SimulatedRuntime
+from ov_es_adapters.ports import RunRequest
 from ov_es_domain.policy.lanes import SHARED_GROUP, Waiting, due
 from ov_es_domain.turn.kinds import Lane
 
 CODE = "@Ada please fix the bug in file login.py"
-
-
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
-    """Listen to what the daemon asks its programs to do."""
-    heard: list[RunRequest] = []
-    start = SimulatedRuntime.start
-
-    async def listen(self: SimulatedRuntime, request: RunRequest) -> Run:
-        heard.append(request)
-        return await start(self, request)
-
-    monkeypatch.setattr(SimulatedRuntime, "start", listen)
-    return heard
 
 
 def _work(number: int, takes: float = 20) -> dict[str, object]:

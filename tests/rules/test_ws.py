@@ -10,28 +10,13 @@ from tests.rules.scenes import answers, frame, lived, mention
 
 from ov_es_adapters.event_log.log import EventLog
 from ov_es_adapters.event_log.open_log import open_log
-from ov_es_adapters.ports import Run, RunRequest
-from ov_es_adapters.simulation.runtimes import SimulatedRuntime
+from ov_es_adapters.ports import RunRequest
 
 
 @pytest.fixture
 def log() -> Iterator[EventLog]:
     with closing(open_log("sqlite:///:memory:")) as opened:
         yield opened
-
-
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
-    """Listen to what the daemon asks its programs to do."""
-    heard: list[RunRequest] = []
-    start = SimulatedRuntime.start
-
-    async def listen(self: SimulatedRuntime, request: RunRequest) -> Run:
-        heard.append(request)
-        return await start(self, request)
-
-    monkeypatch.setattr(SimulatedRuntime, "start", listen)
-    return heard
 
 
 def _signals(told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -21,7 +21,13 @@ from ov_es_adapters.redaction import Redactor
 from ov_es_domain.identity import ticket_ids
 from ov_es_domain.observation import RunReport
 from ov_es_domain.policy.admission import second_look
-from ov_es_domain.policy.lanes import SHARED_GROUP, Waiting, due, oldest_first_in_threads
+from ov_es_domain.policy.lanes import (
+    SHARED_GROUP,
+    Waiting,
+    due,
+    model_for,
+    oldest_first_in_threads,
+)
 from ov_es_domain.policy.team_facts import TicketFacts
 from ov_es_domain.policy.witnesses import weighed
 from ov_es_domain.recorded import Recorded
@@ -265,10 +271,12 @@ class Dispatcher:
         )
 
     def _model(self, turn: Turn) -> str | None:
-        """The main model codes; the chat model, if there is one, does all else (CY-3)."""
-        settings = self._settings
-        is_main = turn.kind is TurnKind.FULL or self._runtime.name == "codex"
-        return settings.model if is_main else settings.chat_model or settings.model
+        return model_for(
+            turn.kind,
+            main=self._settings.model,
+            chat=self._settings.chat_model,
+            has_one_model=self._runtime.name == "codex",
+        )
 
     async def _run(self, key: str, turn: Turn, facts: TicketFacts | None) -> RunReport:
         """Spawn, stay with it, and look at the directory before and after."""

@@ -56,6 +56,21 @@ def kind_of_ticket(title: str, description: str, *, vocabulary: Vocabulary) -> T
     return TurnKind.COORD if begins and not is_coding else TurnKind.FULL
 
 
+def model_for(
+    kind: TurnKind, *, main: str | None, chat: str | None, has_one_model: bool
+) -> str | None:
+    """Return the model of a run: the main one codes, the chat model does all else (CY-3).
+
+    None: none is named, and the program decides. `has_one_model` is so for codex.
+
+    >>> model_for(TurnKind.FAST, main="large", chat="small", has_one_model=False)
+    'small'
+    """
+    if has_one_model or kind is TurnKind.FULL:
+        return main
+    return chat or main
+
+
 def priority_rank(priority: str) -> int:
     """Return the order of a ticket's priority; unknown ones come last (RC-7).
 

@@ -58,8 +58,9 @@ def failure_notice(judgement: Judgement, *, lane: Lane, label: str | None, recov
             f" it's done. Please ask me again, or help me with them.{after}"
         )
     kind = "My work on" if lane is Lane.WORK else "My reply to"
+    tried = " That was my second try." if recovered else ""
     return (
-        f"{kind} {what} didn't come to an end: {describe(judgement.reason)}."
+        f"{kind} {what} didn't come to an end: {describe(judgement.reason)}.{tried}"
         f" I don't claim that it's done.{after}"
     )
 

@@ -211,7 +211,7 @@ def test_commands_are_those_of_this_program() -> None:
         pytest.param("Never reset a branch, stash what others changed, stage", id="cy_36_never"),
         pytest.param("remove a worktree that isn't yours", id="cy_36_worktrees"),
         pytest.param(
-            "the changed files, the checks that really ran, and what is left", id="cy_36r"
+            "the changed files, the checks that really ran, and what is left", id="cy_36_report"
         ),
         pytest.param("read its `AGENTS.md`", id="cy_37"),
         pytest.param("clone only where there is none", id="cy_37_clone"),
