@@ -100,7 +100,7 @@ def test_the_map_names_only_files_that_exist() -> None:
     text = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     there = {
         tuple(path.relative_to(ROOT).parts)
-        for room in ("domain", "projections", "adapters")
+        for room in ("domain", "projections", "adapters", "tools")
         for path in (ROOT / room).rglob("*.py")
     }
 

@@ -20,14 +20,8 @@ from ov_es_adapters.ports import Clock, Ids, Run, RunRequest, Runtime, Worktrees
 from ov_es_adapters.redaction import Redactor
 from ov_es_domain.identity import ticket_ids
 from ov_es_domain.observation import RunReport
+from ov_es_domain.policy import lanes
 from ov_es_domain.policy.admission import second_look
-from ov_es_domain.policy.lanes import (
-    SHARED_GROUP,
-    Waiting,
-    due,
-    model_for,
-    oldest_first_in_threads,
-)
 from ov_es_domain.policy.team_facts import TicketFacts
 from ov_es_domain.policy.witnesses import weighed
 from ov_es_domain.recorded import Recorded
@@ -135,7 +129,7 @@ class Dispatcher:
             ]
             busy += [group for where, group in self._starting.values() if where is lane]
             waiting = [
-                Waiting(
+                lanes.Waiting(
                     key=str(row["key"]),
                     lane=lane,
                     group=str(row["turn_group"] or ""),
@@ -147,8 +141,8 @@ class Dispatcher:
                 if row["state"] == TurnState.QUEUED.value and row["key"] not in self._cycles
             ]
             free = [entry for entry in waiting if not (held and entry.thread)]
-            starting, deferred = due(
-                oldest_first_in_threads(free),
+            starting, deferred = lanes.due(
+                lanes.oldest_first_in_threads(free),
                 running_groups=busy,
                 running=len(busy),
                 slots=slots,
@@ -236,7 +230,7 @@ class Dispatcher:
         found = None
         if facts is not None:
             found = await self._worktrees.prepare(str(facts.ticket_id), facts.slug)
-        return (found, found) if found else (self._workdir, SHARED_GROUP)
+        return (found, found) if found else (self._workdir, lanes.SHARED_GROUP)
 
     def _plan_start(
         self, view: View, key: str, execution: str, directory: str | None, group: str
@@ -271,7 +265,7 @@ class Dispatcher:
         )
 
     def _model(self, turn: Turn) -> str | None:
-        return model_for(
+        return lanes.model_for(
             turn.kind,
             main=self._settings.model,
             chat=self._settings.chat_model,
