@@ -23,7 +23,6 @@ from ov_es_adapters.runtimes.playbook import Playbook, parse_playbook
 from ov_es_adapters.runtimes.process_identity import LocalProcesses
 from ov_es_adapters.runtimes.run_environment import inherited
 from ov_es_adapters.runtimes.scripted import ScriptedRuntime
-from ov_es_adapters.runtimes.team_access import TeamAccess
 from ov_es_adapters.settings import Connection
 from ov_es_adapters.websocket.connection import SocketSettings, WebSocketFrameSource
 
@@ -74,9 +73,7 @@ def read_playbook(path: Path) -> Playbook:
         raise BadInputError(f"the playbook {path} is no JSON: {error}") from error
 
 
-def make_runtime(
-    choice: RuntimeChoice, connection: Connection, *, home: Path, redact: Callable[[str], str]
-) -> Runtime:
+def make_runtime(choice: RuntimeChoice, *, home: Path, redact: Callable[[str], str]) -> Runtime:
     """Return the runtime of a name.
 
     Raises: BadInputError for an unknown one, NotConfiguredError for one that isn't there yet.
@@ -92,9 +89,6 @@ def make_runtime(
     return ScriptedRuntime(
         Playbook() if choice.playbook is None else read_playbook(choice.playbook),
         state_folder=folder,
-        team=TeamAccess(
-            url=connection.mcp, identifier=connection.agent, api_key=connection.api_key
-        ),
         speed=choice.speed,
         recordings=choice.recordings,
         # The push helper, which a run may call, finds the authorizations there.

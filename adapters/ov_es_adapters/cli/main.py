@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "authorize-pr-push": "Let agents push their agent/… branches from this repository.",
     "push-pr-branch": "Push the agent/… branch that is checked out to origin, and nothing else.",
     "revoke-pr-push": "Take the authorization of this repository back.",
+    "mcp-proxy": "Serve the team's tools on stdio, and keep the key from whoever calls them.",
     "team-server": "Serve a team on loopback: WebSocket and MCP, for trying things out.",
 }
 """Name → the first line of its help, so that the list needs none of the commands' imports."""

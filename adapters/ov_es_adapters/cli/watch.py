@@ -155,6 +155,8 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
         AuthorizedDirectories,
         PushAuthorizations,
     )
+    from ov_es_adapters.mcp_gate.gate_socket import GateFolder  # noqa: PLC0415
+    from ov_es_adapters.mcp_gate.gated_runtime import GatedRuntime  # noqa: PLC0415
     from ov_es_adapters.redaction import Redactor  # noqa: PLC0415
     from ov_es_adapters.vocabulary.reading import load_vocabulary  # noqa: PLC0415
     from ov_es_projections.inline import INLINE  # noqa: PLC0415
@@ -164,6 +166,7 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
     with (
         watch_lock(url),
         contextlib.closing(open_log(url, inline=INLINE, tracked=TRACKED)) as log,
+        GateFolder(home / "gates" / connection.agent) as gates,
     ):
         watchers: list[Watcher] = []
 
@@ -180,8 +183,11 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
                 connection,
                 log=log,
                 tools=tools,
-                runtime=make_runtime(
-                    choice, connection, home=home, redact=lambda text: redactor.text(text, 4000)
+                runtime=GatedRuntime(
+                    make_runtime(choice, home=home, redact=lambda text: redactor.text(text, 4000)),
+                    tools,
+                    folder=gates,
+                    redactor=redactor,
                 ),
                 workdir=Path(settings.workdir) if settings.workdir else None,
             )

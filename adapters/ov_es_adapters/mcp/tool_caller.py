@@ -131,6 +131,16 @@ class McpToolCaller:
             raise refusal(tool, reason, self._redactor)
         return unpacked(result)
 
+    async def forward(self, tool: str, arguments: Mapping[str, object]) -> dict[str, object]:
+        """Call a tool for somebody else, and return the server's result as it is, refusal or not.
+
+        Raises: CallNotAppliedError, CallRefusedError, CallUnknownError, PeerRefusedError.
+        """
+        try:
+            return await self._request("tools/call", {"name": tool, "arguments": dict(arguments)})
+        except RequestFailedError as failure:
+            raise self._error(failure, tool) from failure
+
     async def advertised(self, *, refresh: bool = False) -> frozenset[str]:
         """Return the names of all tools; see the port."""
         return frozenset(str(tool["name"]) for tool in await self.definitions(refresh=refresh))

@@ -19,7 +19,6 @@ from ov_es_adapters.runtimes.run_environment import inherited
 from ov_es_adapters.runtimes.run_limits import Limits
 from ov_es_adapters.runtimes.scripted_agent import PYTHON_ROOTS, SPEED, Orders
 from ov_es_adapters.runtimes.streams import parser_for
-from ov_es_adapters.runtimes.team_access import TeamAccess
 
 MODULE = "ov_es_adapters.runtimes.scripted_agent"
 
@@ -34,7 +33,6 @@ class ScriptedRuntime:
         playbook: Playbook,
         *,
         state_folder: Path,
-        team: TeamAccess | None = None,
         limits: Limits | None = None,
         speed: float = 1.0,
         recordings: Path | None = None,
@@ -46,7 +44,6 @@ class ScriptedRuntime:
         Args:
             playbook: What is done for which source.
             state_folder: Where runs work that have no directory of their own (RN-10).
-            team: The team's tools; None: every call of one fails (RN-11).
             limits: All but the time limit, which each request brings along.
             speed: Scripted seconds per real one.
             recordings: The folder that `plays` is relative to; None: the current one.
@@ -55,7 +52,6 @@ class ScriptedRuntime:
         """
         self._playbook = playbook
         self._state_folder = state_folder
-        self._team = team
         self._limits = limits or Limits(time_limit=0.0)
         self._speed = speed
         self._recordings = recordings or Path.cwd()
@@ -69,7 +65,12 @@ class ScriptedRuntime:
         launch = max(request.attempt, self._launched.get(request.source, 0) + 1)
         self._launched[request.source] = launch
         run = self._found(self._playbook.run(request.source, launch))
-        orders = Orders(run=run, session=request.execution, disabled_tools=request.disabled_tools)
+        orders = Orders(
+            run=run,
+            session=request.execution,
+            disabled_tools=request.disabled_tools,
+            team_server=request.team_server,
+        )
         command = Command(
             argv=(sys.executable, "-P", "-m", MODULE),
             environment=self._child_environment(),
@@ -96,7 +97,6 @@ class ScriptedRuntime:
         before = self._environment.get("PYTHONPATH")
         return {
             **self._environment,
-            **(self._team.environment if self._team else {}),
             "PYTHONPATH": f"{roots}{os.pathsep}{before}" if before else roots,
             PYTHON_ROOTS: roots,
             SPEED: str(self._speed),

@@ -2,7 +2,7 @@
 
 It edits real files, runs real commands, makes real commits, leaves real processes behind and
 calls the team's tools over real MCP; only the thinking is written down beforehand. It prints
-claude's stream. Credentials reach it by environment alone, and its commands don't inherit them.
+claude's stream. It's given no credentials: whoever starts it holds them.
 """
 
 import asyncio
@@ -34,7 +34,6 @@ from ov_es_adapters.runtimes.playbook import (
     write_run,
 )
 from ov_es_adapters.runtimes.scripted_stream import ScriptedStream, no_such_tool
-from ov_es_adapters.runtimes.team_access import API_KEY, IDENTIFIER, URL, TeamAccess
 
 SPEED = "OV_ES_SCRIPT_SPEED"
 """How many scripted seconds pass in one real one."""
@@ -52,6 +51,8 @@ class Orders:
     run: ScriptedRun
     session: str
     disabled_tools: frozenset[str] = frozenset()
+    team_server: tuple[str, ...] = ()
+    """What starts the team's MCP server on stdio; empty: there's none."""
 
     def to_bytes(self) -> bytes:
         """Return them as the process reads them."""
@@ -59,6 +60,7 @@ class Orders:
             "run": write_run(self.run),
             "session": self.session,
             "disabled_tools": sorted(self.disabled_tools),
+            "team_server": list(self.team_server),
         }
         return json.dumps(written).encode()
 
@@ -74,6 +76,7 @@ class Orders:
                 run=parse_run(read["run"], "run"),
                 session=str(read["session"]),
                 disabled_tools=frozenset(map(str, read["disabled_tools"])),
+                team_server=tuple(map(str, read["team_server"])),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise BadInputError("orders: must be what ScriptedRuntime writes") from error
@@ -82,39 +85,38 @@ class Orders:
 class TeamTools:
     """The team's tools. Each call has a connection of its own, so that one failure stays one."""
 
-    def __init__(self, access: TeamAccess | None, disabled: frozenset[str]) -> None:
-        self._access = access
+    def __init__(self, server: tuple[str, ...], disabled: frozenset[str]) -> None:
+        self._server = server
         self._disabled = disabled
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> tuple[str, bool]:
         """Return the answer's text, and whether the call failed."""
-        if self._access is None:
-            return no_such_tool(tool, "this run was given no address of the team"), True
+        if not self._server:
+            return no_such_tool(tool, "this run was given no server of the team"), True
         if tool in self._disabled:
             return no_such_tool(tool, "it is disabled for this run"), True
-        import httpx2  # noqa: PLC0415 - the SDK's own HTTP client; most runs need neither
-        from mcp import MCPError  # noqa: PLC0415
+        from mcp import MCPError  # noqa: PLC0415 - heavy, and most runs call nothing
 
         answer = "", True
         try:
-            answer = await _call_once(self._access, tool, arguments)
-        except* (MCPError, httpx2.HTTPError, OSError, TimeoutError) as group:
+            answer = await _call_once(self._server, tool, arguments)
+        except* (MCPError, OSError, TimeoutError) as group:
             reasons = sorted({f"{type(error).__name__}: {error}" for error in _leaves(group)})
             answer = "; ".join(reasons), True
         return answer
 
 
 async def _call_once(
-    access: TeamAccess, tool: str, arguments: Mapping[str, object]
+    server: tuple[str, ...], tool: str, arguments: Mapping[str, object]
 ) -> tuple[str, bool]:
-    import httpx2  # noqa: PLC0415 - see above
-    from mcp import Client  # noqa: PLC0415
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+    from mcp import Client  # noqa: PLC0415 - see above
+    from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415
 
+    program, *given = server
+    parameters = StdioServerParameters(command=program, args=given)
     async with (
         asyncio.timeout(TOOL_SECONDS_MAX),
-        httpx2.AsyncClient(headers=access.headers, timeout=TOOL_SECONDS_MAX) as http,
-        Client(streamable_http_client(access.url, http_client=http)) as client,
+        Client(stdio_client(parameters)) as client,
     ):
         result = await client.call_tool(tool, dict(arguments))
     texts = [block.text for block in result.content if block.type == "text"]
@@ -246,10 +248,9 @@ async def _carry_out(orders: Orders, recording: bytes | None) -> None:
         if run.hangs:
             await asyncio.Event().wait()
         return
-    access = TeamAccess.found_in(os.environ)
-    tools = TeamTools(access, orders.disabled_tools)
+    tools = TeamTools(orders.team_server, orders.disabled_tools)
     agent = Agent(orders, ScriptedStream(_write, session=orders.session), tools)
-    await agent.act(has_team=access is not None, speed=_speed())
+    await agent.act(has_team=bool(orders.team_server), speed=_speed())
 
 
 def _speed() -> float:
@@ -282,11 +283,9 @@ def _leave_behind(*, own_session: bool) -> None:
 
 
 def _command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for commands: without credentials, and with its own PYTHONPATH."""
+    """Return the environment for commands, with its own PYTHONPATH."""
     kept = {
-        name: value
-        for name, value in environment.items()
-        if name not in {URL, API_KEY, IDENTIFIER, PYTHON_ROOTS, SPEED}
+        name: value for name, value in environment.items() if name not in {PYTHON_ROOTS, SPEED}
     }
     roots = environment.get(PYTHON_ROOTS, "")
     path = kept.pop("PYTHONPATH", "").removeprefix(roots).removeprefix(os.pathsep)

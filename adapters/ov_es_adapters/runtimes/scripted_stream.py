@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from ov_es_adapters.runtimes.strict_fields import is_object
-from ov_es_adapters.runtimes.team_access import SERVER
+from ov_es_adapters.runtimes.team_server import SERVER
 
 Printer = Callable[[bytes], None]
 PUSH_AUTH_REQUIRED = "OPENVISIO_PR_PUSH_AUTH_REQUIRED"

@@ -20,7 +20,7 @@ from starlette.requests import Request
 
 from ov_es_adapters.errors import CallRefusedError
 from ov_es_adapters.runtimes.strict_fields import is_object
-from ov_es_adapters.runtimes.team_access import SERVER
+from ov_es_adapters.runtimes.team_server import SERVER
 from ov_es_adapters.team.access import IDENTIFIER_HEADER
 from ov_es_adapters.team.faults import Fault, FaultKind
 from ov_es_adapters.team.live_team import LiveTeam

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from ov_es_adapters.runtimes.process_identity import LocalProcesses
 from ov_es_adapters.runtimes.process_table import carries_marker, entries
 from ov_es_adapters.runtimes.run_limits import Limits
 from ov_es_adapters.runtimes.scripted import ScriptedRuntime
-from ov_es_adapters.runtimes.team_access import TeamAccess
 from ov_es_domain.observation import RunEnding, StreamOutcome
 
 SOURCE = "ticket:1:5"
@@ -88,10 +88,11 @@ async def test_a_tool_that_a_run_does_not_have_is_known_not_to_have_posted(
     tmp_path: Path, marker: str
 ) -> None:
     posting = {"tool": "post_message", "args": {"content": "Hi"}}
-    team = TeamAccess(url="http://127.0.0.1:9/mcp", identifier="ada", api_key="k123")
+    server = ("no-such-server",)
 
     without = await runtime(tmp_path, {"does": [posting]}).start(request(marker))
-    disabled = await runtime(tmp_path, {"does": [posting]}, team=team).start(request(marker))
+    asked = replace(request(marker), team_server=server)
+    disabled = await runtime(tmp_path, {"does": [posting]}).start(asked)
 
     for run in (without, disabled):
         stream = (await run.wait()).stream
@@ -247,9 +248,8 @@ async def test_px_2_no_secret_is_on_the_command_line_or_in_what_commands_inherit
     tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OV_ES_API_KEY", "k-of-the-daemon")
-    team = TeamAccess(url="http://127.0.0.1:9/mcp", identifier="ada", api_key="k-of-the-run")
     command = f"env; tr '\\0' ' ' < /proc/$PPID/cmdline > {tmp_path}/argv"
-    scripted = runtime(tmp_path, {"does": [{"shell": f"({command}) > {tmp_path}/env"}]}, team=team)
+    scripted = runtime(tmp_path, {"does": [{"shell": f"({command}) > {tmp_path}/env"}]})
 
     await (await scripted.start(request(marker))).wait()
 
@@ -257,5 +257,4 @@ async def test_px_2_no_secret_is_on_the_command_line_or_in_what_commands_inherit
     assert f"OV_ES_RUN={marker}" in inherited
     assert "PATH=" in inherited
     assert "k-of-the" not in inherited + (tmp_path / "argv").read_text()
-    assert "k-of-the-run" not in repr(team)
     assert os.environ["OV_ES_API_KEY"] == "k-of-the-daemon"

@@ -5,19 +5,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
-from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
 
 from ov_es_adapters.runtimes.playbook import parse_run
 from ov_es_adapters.runtimes.scripted_agent import Orders
-from ov_es_adapters.runtimes.team_access import TeamAccess
 
 ROOTS = os.pathsep.join(
     str(Path(__file__).parents[3] / room) for room in ("domain", "projections", "adapters")
@@ -31,11 +26,12 @@ async def act(
     *,
     environment: Mapping[str, str] | None = None,
     disabled: frozenset[str] = frozenset(),
+    server: tuple[str, ...] = (),
     **fields: object,
 ) -> tuple[list[dict[str, Any]], int, bytes]:
     """Let a process carry out a run; return its events, exit status and stderr."""
     run = parse_run({"source": "ticket:1:5", "does": does, **fields}, "run")
-    orders = Orders(run=run, session="s1", disabled_tools=disabled)
+    orders = Orders(run=run, session="s1", disabled_tools=disabled, team_server=server)
     return await carry_out(orders.to_bytes(), directory, environment or {})
 
 
@@ -62,30 +58,8 @@ def results(events: list[dict[str, Any]]) -> list[tuple[str, bool]]:
     return [(block["content"], block["is_error"]) for block in blocks]
 
 
-@asynccontextmanager
-async def team_server() -> AsyncIterator[tuple[str, list[tuple[object, object]]]]:
-    """Serve one tool on loopback; give its address and what it was asked."""
-    server, asked = MCPServer("team"), list[tuple[object, object]]()
-
-    @server.tool()
-    def get_ticket(project_id: int, ticket_id: int, ctx: Context) -> str:  # type: ignore[type-arg]
-        asked.append(((project_id, ticket_id), dict(ctx.headers or {}).get("x-agent-identifier")))
-        tickets = {5: '{"id": 5}'}
-        return tickets[ticket_id]
-
-    config = uvicorn.Config(
-        server.streamable_http_app(), host="127.0.0.1", port=0, log_level="critical", ws="none"
-    )
-    http = uvicorn.Server(config)
-    serving = asyncio.create_task(http.serve())
-    while not http.started:  # noqa: ASYNC110 - uvicorn offers no event
-        await asyncio.sleep(0.01)
-    port = http.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}/mcp", asked
-    finally:
-        http.should_exit = True
-        await serving
+TEAM_SERVER = (sys.executable, str(Path(__file__).with_name("serving_child.py")))
+"""Starts an MCP server of one tool on stdio."""
 
 
 async def test_words_edits_and_commands_are_real(tmp_path: Path) -> None:
@@ -129,53 +103,43 @@ async def test_an_edit_that_fails_is_a_failed_tool(tmp_path: Path) -> None:
     assert status == 0
 
 
-async def test_without_an_address_a_team_tool_fails_and_the_run_goes_on(tmp_path: Path) -> None:
+async def test_without_a_server_a_team_tool_fails_and_the_run_goes_on(tmp_path: Path) -> None:
     events, _, _ = await act([{"tool": "get_ticket"}, {"text": "Sorry."}], tmp_path)
 
     [(reason, failed)] = results(events)
     assert failed
-    assert "was given no address" in reason
+    assert "was given no server" in reason
     assert events[-1]["result"] == "Sorry."
 
 
-async def test_team_tools_are_called_over_mcp_with_the_credentials(tmp_path: Path) -> None:
-    async with team_server() as (url, asked):
-        access = TeamAccess(url=url, identifier="ada", api_key="k123")
-        does: list[dict[str, object]] = [
-            {"tool": "get_ticket"},
-            {"tool": "get_ticket", "args": {"ticket_id": 6}},
-            {"tool": "post_message", "args": {"content": "Hi"}},
-            {"tool": "get_ticket", "error": True},
-            {"shell": "env"},
-        ]
+async def test_team_tools_are_called_over_mcp(tmp_path: Path) -> None:
+    does: list[dict[str, object]] = [
+        {"tool": "get_ticket"},
+        {"tool": "get_ticket", "args": {"ticket_id": 6}},
+        {"tool": "post_message", "args": {"content": "Hi"}},
+        {"tool": "get_ticket", "error": True},
+    ]
 
-        events, status, complained = await act(
-            does,
-            tmp_path,
-            environment=access.environment,
-            disabled=frozenset({"post_message"}),
-        )
+    events, status, complained = await act(
+        does, tmp_path, disabled=frozenset({"post_message"}), server=TEAM_SERVER
+    )
 
-    assert asked == [((1, 5), "ada"), ((1, 6), "ada")]
     answers = results(events)
     assert answers[0] == ('{"id": 5}', False)
-    assert [failed for _, failed in answers] == [False, True, True, True, False]
+    assert [failed for _, failed in answers] == [False, True, True, True]
     assert "it is disabled for this run" in answers[2][0]
     assert (status, complained) == (0, b"")
-    assert "k123" not in json.dumps(events)
-    assert "OV_ES_TEAM" not in answers[4][0]
 
 
-async def test_a_server_that_is_away_is_a_failed_tool(tmp_path: Path) -> None:
-    access = TeamAccess(url="http://127.0.0.1:9/mcp", identifier="ada", api_key="k123")
-
-    events, status, _ = await act(
-        [{"tool": "get_ticket"}], tmp_path, environment=access.environment
-    )
+@pytest.mark.parametrize("server", [("no-such-program",), (sys.executable, "-c", "")])
+async def test_a_server_that_cannot_be_started_is_a_failed_tool(
+    tmp_path: Path, server: tuple[str, ...]
+) -> None:
+    events, status, _ = await act([{"tool": "get_ticket"}], tmp_path, server=server)
 
     [(reason, failed)] = results(events)
     assert (failed, status) == (True, 0)
-    assert "ConnectError" in reason
+    assert reason
 
 
 async def test_raw_lines_are_as_they_are_and_a_flood_is_one_line(tmp_path: Path) -> None:

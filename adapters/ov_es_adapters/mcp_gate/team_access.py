@@ -1,4 +1,4 @@
-"""How a run's program reaches the team's tools: address and credentials, by environment only."""
+"""How a proxy of its own reaches the team's tools: by its environment alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 URL = "OV_ES_TEAM_MCP_URL"
 API_KEY = "OV_ES_TEAM_API_KEY"
 IDENTIFIER = "OV_ES_TEAM_IDENTIFIER"
-SERVER = "openvisio-team"
-"""The name of the team's MCP server in every runtime's configuration."""
+DISABLED_TOOLS = "OV_ES_TEAM_DISABLED_TOOLS"
+"""A JSON list of names; may be left out, but not be anything else (PX-6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +26,3 @@ class TeamAccess:
         if not url or not key or not identifier:
             return None
         return cls(url=url, identifier=identifier, api_key=key)
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The variables that carry it; the key is nowhere else (PX-2)."""
-        return {URL: self.url, API_KEY: self.api_key, IDENTIFIER: self.identifier}
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The two headers that every call carries (MCP-121)."""
-        return {"x-agent-api-key": self.api_key, "x-agent-identifier": self.identifier}
