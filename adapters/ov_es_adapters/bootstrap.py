@@ -1,6 +1,7 @@
 """The one place that builds real objects and wires them to a watcher's world."""
 
 import os
+import shutil
 import socket
 import time
 import uuid
@@ -19,6 +20,7 @@ from ov_es_adapters.mcp.late_answers import LateAnswer
 from ov_es_adapters.mcp.tool_caller import McpToolCaller
 from ov_es_adapters.ports import Runtime
 from ov_es_adapters.redaction import Redactor
+from ov_es_adapters.runtimes.claude import ClaudeRuntime
 from ov_es_adapters.runtimes.playbook import Playbook, parse_playbook
 from ov_es_adapters.runtimes.process_identity import LocalProcesses
 from ov_es_adapters.runtimes.run_environment import inherited
@@ -27,7 +29,7 @@ from ov_es_adapters.settings import Connection
 from ov_es_adapters.websocket.connection import SocketSettings, WebSocketFrameSource
 
 RUNTIMES = ("claude", "codex", "opencode", "scripted")
-AVAILABLE_RUNTIMES = ("scripted",)
+AVAILABLE_RUNTIMES = ("claude", "scripted")
 
 
 class SystemClock:
@@ -82,17 +84,25 @@ def make_runtime(choice: RuntimeChoice, *, home: Path, redact: Callable[[str], s
         raise BadInputError(f"--runtime {choice.name}: use one of {', '.join(RUNTIMES)}")
     if choice.name not in AVAILABLE_RUNTIMES:
         raise NotConfiguredError(
-            f"the runtime {choice.name} isn't part of this version yet; use --runtime scripted"
+            f"the runtime {choice.name} isn't part of this version yet; use --runtime"
+            f" {' or '.join(AVAILABLE_RUNTIMES)}"
         )
     folder = home / "runs"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # The push helper, which a run may call, finds the authorizations there.
+    environment = {**inherited(os.environ), "OV_ES_HOME": str(home.resolve())}
+    if choice.name == "claude":
+        if shutil.which("claude") is None:
+            raise NotConfiguredError(
+                "there is no program claude on PATH: install Claude Code, or use another --runtime"
+            )
+        return ClaudeRuntime(state_folder=folder, environment=environment, redact=redact)
     return ScriptedRuntime(
         Playbook() if choice.playbook is None else read_playbook(choice.playbook),
         state_folder=folder,
         speed=choice.speed,
         recordings=choice.recordings,
-        # The push helper, which a run may call, finds the authorizations there.
-        environment={**inherited(os.environ), "OV_ES_HOME": str(home.resolve())},
+        environment=environment,
         redact=redact,
     )
 
