@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import orjson
 
@@ -21,6 +22,9 @@ from ov_es_adapters.mcp.tool_caller import McpToolCaller
 from ov_es_adapters.ports import Runtime
 from ov_es_adapters.redaction import Redactor
 from ov_es_adapters.runtimes.claude import ClaudeRuntime
+from ov_es_adapters.runtimes.codex import CodexRuntime
+from ov_es_adapters.runtimes.installed_program import InstalledProgram
+from ov_es_adapters.runtimes.opencode import OpencodeRuntime
 from ov_es_adapters.runtimes.playbook import Playbook, parse_playbook
 from ov_es_adapters.runtimes.process_identity import LocalProcesses
 from ov_es_adapters.runtimes.run_environment import inherited
@@ -28,8 +32,22 @@ from ov_es_adapters.runtimes.scripted import ScriptedRuntime
 from ov_es_adapters.settings import Connection
 from ov_es_adapters.websocket.connection import SocketSettings, WebSocketFrameSource
 
-RUNTIMES = ("claude", "codex", "opencode", "scripted")
-AVAILABLE_RUNTIMES = ("claude", "scripted")
+
+class InstalledRuntime(Protocol):
+    """Makes the runtime of an installed program."""
+
+    def __call__(self, program: InstalledProgram, *, state_folder: Path) -> Runtime:
+        """`state_folder` is where runs work that have no directory of their own."""
+        ...
+
+
+INSTALLED_RUNTIMES: dict[str, tuple[str, InstalledRuntime]] = {
+    "claude": ("Claude Code", ClaudeRuntime),
+    "codex": ("Codex", CodexRuntime),
+    "opencode": ("OpenCode", OpencodeRuntime),
+}
+"""Programs that a person installs, each with what people call it."""
+RUNTIMES = (*INSTALLED_RUNTIMES, "scripted")
 
 
 class SystemClock:
@@ -78,25 +96,25 @@ def read_playbook(path: Path) -> Playbook:
 def make_runtime(choice: RuntimeChoice, *, home: Path, redact: Callable[[str], str]) -> Runtime:
     """Return the runtime of a name.
 
-    Raises: BadInputError for an unknown one, NotConfiguredError for one that isn't there yet.
+    Raises: BadInputError for an unknown one, NotConfiguredError for one that isn't installed.
     """
     if choice.name not in RUNTIMES:
         raise BadInputError(f"--runtime {choice.name}: use one of {', '.join(RUNTIMES)}")
-    if choice.name not in AVAILABLE_RUNTIMES:
-        raise NotConfiguredError(
-            f"the runtime {choice.name} isn't part of this version yet; use --runtime"
-            f" {' or '.join(AVAILABLE_RUNTIMES)}"
-        )
     folder = home / "runs"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     # The push helper, which a run may call, finds the authorizations there.
     environment = {**inherited(os.environ), "OV_ES_HOME": str(home.resolve())}
-    if choice.name == "claude":
-        if shutil.which("claude") is None:
+    if choice.name in INSTALLED_RUNTIMES:
+        title, make = INSTALLED_RUNTIMES[choice.name]
+        if shutil.which(choice.name) is None:
             raise NotConfiguredError(
-                "there is no program claude on PATH: install Claude Code, or use another --runtime"
+                f"there is no program {choice.name} on PATH: install {title}, or use another"
+                " --runtime"
             )
-        return ClaudeRuntime(state_folder=folder, environment=environment, redact=redact)
+        program = InstalledProgram(
+            name=choice.name, title=title, environment=environment, redact=redact
+        )
+        return make(program, state_folder=folder)
     return ScriptedRuntime(
         Playbook() if choice.playbook is None else read_playbook(choice.playbook),
         state_folder=folder,

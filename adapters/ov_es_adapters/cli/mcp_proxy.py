@@ -34,7 +34,9 @@ def command(*, disable: tuple[str, ...]) -> None:
             " its environment"
         )
     listed = os.environ.get(DISABLED_TOOLS)
-    disabled = frozenset(disable) | (disabled_tools_in(listed) if listed is not None else set())
+    disabled = frozenset(disable) | (
+        disabled_tools_in(listed) if listed is not None else frozenset[str]()
+    )
     asyncio.run(_serve(access, disabled))
 
 

@@ -3,23 +3,14 @@
 Source: RN-12 to RN-16.
 """
 
-import dataclasses
 import json
-import os
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ov_es_adapters.ports import Run, RunRequest
-from ov_es_adapters.runtimes.cli_run import UnstartedRun, start_run, unchanged
-from ov_es_adapters.runtimes.process_group import Command
-from ov_es_adapters.runtimes.run_environment import inherited
-from ov_es_adapters.runtimes.run_limits import Limits
-from ov_es_adapters.runtimes.streams import parser_for
+from ov_es_adapters.runtimes.installed_program import InstalledProgram, can_code
 from ov_es_adapters.runtimes.team_server import SERVER
-from ov_es_domain.turn.kinds import Lane
 
-PROGRAM = "claude"
 TEAM_TOOLS = f"mcp__{SERVER}"
 WORK_TOOLS = ("Bash", "Edit", "Write", "Read", "Grep", "Glob", "NotebookEdit", "TodoWrite")
 """What a run may use that codes; subagents and the web aren't among it."""
@@ -39,50 +30,19 @@ class ClaudeRuntime:
 
     name = "claude"
 
-    def __init__(
-        self,
-        *,
-        state_folder: Path,
-        program: str = PROGRAM,
-        environment: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        redact: Callable[[str], str] = unchanged,
-    ) -> None:
-        """Say where and how it runs.
-
-        Args:
-            state_folder: Where runs work that have no directory of their own.
-            program: The command, by name or path.
-            environment: What runs inherit; None: our own environment but for our settings.
-            limits: All but the time limit, which each request brings along.
-            redact: Takes secrets out of what the program said on stderr.
-        """
-        self._state_folder = state_folder
+    def __init__(self, program: InstalledProgram, *, state_folder: Path) -> None:
+        """`state_folder` is where runs work that have no directory of their own."""
         self._program = program
-        self._environment = inherited(os.environ) if environment is None else dict(environment)
-        self._limits = limits or Limits(time_limit=0.0)
-        self._redact = redact
+        self._state_folder = state_folder
 
     async def start(self, request: RunRequest) -> Run:
-        """Start a run; where there is no such program, its report says what to do (RN-8)."""
-        found = shutil.which(self._program, path=self._environment.get("PATH"))
-        if found is None:
-            return UnstartedRun(
-                f"there is no program {self._program} on PATH: install Claude Code, or use"
-                " another --runtime"
-            )
-        command = Command(
-            argv=(found, *arguments(request)),
-            environment={**self._environment, **QUIET},
+        """Start a run (RN-8)."""
+        return await self._program.start(
+            request,
+            arguments=arguments(request),
             directory=request.directory or str(self._state_folder),
             stdin=prompt_line(request.prompt),
-        )
-        return await start_run(
-            command,
-            marker=request.execution,
-            parser=parser_for("claude"),
-            limits=dataclasses.replace(self._limits, time_limit=request.time_limit_seconds),
-            redact=self._redact,
+            more=QUIET,
         )
 
 
@@ -110,10 +70,9 @@ def arguments(request: RunRequest) -> list[str]:
 
 def tools(request: RunRequest) -> tuple[list[str], list[str]]:
     """Return what a run may use and what not; a reply has the team's tools alone (RN-4, RN-12)."""
-    can_code = request.lane == Lane.WORK.value and request.directory is not None
     team = [TEAM_TOOLS] if request.team_server else []
     off = [f"{TEAM_TOOLS}__{tool}" for tool in sorted(request.disabled_tools)]
-    kept = WORK_TOOLS if can_code else ()
+    kept = WORK_TOOLS if can_code(request) else ()
     return [*kept, *team], [*(tool for tool in BUILT_IN_TOOLS if tool not in kept), *off]
 
 

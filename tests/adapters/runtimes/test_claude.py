@@ -12,6 +12,8 @@ import pytest
 from tests.adapters.runtimes.test_scripted import request
 
 from ov_es_adapters.runtimes.claude import ClaudeRuntime, arguments, prompt_line
+from ov_es_adapters.runtimes.installed_program import InstalledProgram
+from ov_es_adapters.runtimes.run_environment import inherited
 from ov_es_domain.observation import RunEnding, StreamOutcome
 
 SERVER = ("/usr/bin/python3", "-I", "/pump.py", "/gates/a.sock")
@@ -107,7 +109,10 @@ async def test_sec_101_a_run_gets_its_prompt_by_stdin_and_no_setting_of_ours(
 ) -> None:
     monkeypatch.setenv("OV_ES_API_KEY", "k-of-the-daemon")
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    runtime = ClaudeRuntime(state_folder=tmp_path)
+    runtime = ClaudeRuntime(
+        InstalledProgram(name="claude", title="Claude Code", environment=inherited(os.environ)),
+        state_folder=tmp_path,
+    )
 
     report = await (await runtime.start(request(marker, directory=tmp_path))).wait()
 
@@ -125,7 +130,9 @@ async def test_sec_101_a_run_gets_its_prompt_by_stdin_and_no_setting_of_ours(
 async def test_rn_8_without_the_program_the_report_says_what_to_do(
     tmp_path: Path, marker: str
 ) -> None:
-    runtime = ClaudeRuntime(state_folder=tmp_path, environment={"PATH": str(tmp_path)})
+    nowhere = {"PATH": str(tmp_path)}
+    program = InstalledProgram(name="claude", title="Claude Code", environment=nowhere)
+    runtime = ClaudeRuntime(program, state_folder=tmp_path)
 
     report = await (await runtime.start(request(marker))).wait()
 
