@@ -38,7 +38,7 @@ def _keys(text: str) -> Iterable[str]:
     if _is_key(text):
         yield text
         named, at, version = text.rpartition("@")
-        if at and version.isdigit() and _is_key(named):
+        if at and version.isdecimal() and _is_key(named):
             yield named
     yield delivery_key(text)
     yield signal_key(text)

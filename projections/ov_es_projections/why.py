@@ -62,7 +62,7 @@ def explain(key: str, history: History) -> Explanation:
 def cause_of(event: Recorded, history: History) -> Recorded | None:
     """Return the event that led to this one, or None where it came from outside."""
     key, at, version = event.cause.rpartition("@")
-    return history.find(key, int(version)) if at and version.isdigit() else None
+    return history.find(key, int(version)) if at and version.isdecimal() else None
 
 
 def back(event: Recorded, history: History) -> Iterable[Recorded]:
@@ -124,7 +124,7 @@ def _read_by(decisive: Recorded, history: History) -> Iterable[Recorded]:
                 yield stopped
         case SignalSuppressed(repeats=repeats):
             key, at, version = repeats.rpartition("@")
-            repeated = history.find(key, int(version)) if at and version.isdigit() else None
+            repeated = history.find(key, int(version)) if at and version.isdecimal() else None
             if repeated is not None:
                 yield repeated
         case _:

@@ -110,3 +110,64 @@ def test_th_7_in_doubt_the_work_goes_on(text: str) -> None:
 def test_any_text_has_an_audience(text: str) -> None:
     assert _audience(text) in Audience
     assert asks_to_stop(text, aliases=["alpha"], vocabulary=english()) in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Ada", "İstanbul ofisi: @Ada sunucu açık mı?"),
+        ("Ada", "ŉ ﬃ ẞ İİİ @ADA?"),
+        ("Strauß", "@Strauß how is it?"),
+        ("Strauß", "@STRAUSS how is it?"),
+        ("Zoë", "@Zoe\u0308 how is it?"),
+        ("Zoe\u0308", "@Zoë how is it?"),
+        ("İpek", "@İpek, nasılsın?"),
+        ("Ada", "\uff20Ada how is it?"),
+    ],
+)
+def test_th_2_a_name_is_found_however_its_letters_are_made_up(name: str, text: str) -> None:
+    assert address(text, aliases=[name], own_id=None, mentions=None).audience is Audience.US
+
+
+@pytest.mark.parametrize("name", ["Stras", "Straussi", "Ad", "Zo"])
+def test_adr_01_half_a_letter_is_no_end_of_a_name(name: str) -> None:
+    found = address("@Straß @Ada @Zoë", aliases=[name], own_id=None, mentions=None)
+
+    assert found.audience is Audience.OTHERS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@Bob hmm~~~ @Ada what do you think?",
+        "@Bob one ` here\n\n@Ada and one ` there",
+        "@Bob use ``` for code.\n@Ada how is it?",
+        "@Bob 请@ada看login.py",
+        "@Bob please,(@Ada,login.py)",
+        "@Bob [@Ada](https://x.example/u/7) hi",
+    ],
+)
+def test_adr_03_what_only_resembles_code_or_an_address_hides_nobody(text: str) -> None:
+    assert address(text, aliases=["Ada"], own_id=None, mentions=None).audience is Audience.US
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```@ada```",
+        "```\n@ada\n```",
+        "look:\n```py\n@ada\n",
+        "~~~\n@ada\n~~~",
+        "mail me@ada.example or a.b+c@ada.co.uk",
+        "git@ada.example:core.git",
+        "https://x.example/@ada",
+    ],
+)
+def test_adr_03_code_and_addresses_still_name_nobody(text: str) -> None:
+    assert address(text, aliases=["ada"], own_id=None, mentions=None).audience is Audience.NOBODY
+
+
+def test_th_3_a_name_behind_a_letter_of_another_script_is_a_name_too() -> None:
+    found = address("请@bob看一下", aliases=["ada"], own_id=None, mentions=None)
+
+    assert found.audience is Audience.OTHERS

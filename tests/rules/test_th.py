@@ -182,6 +182,32 @@ def test_th_11_only_a_newer_message_for_us_wakes_it_again() -> None:
     assert woken == ["mention:10:102"]
 
 
+@pytest.mark.parametrize("words", ["@Ada please stop.", "@Bob you take it"])
+@pytest.mark.parametrize("is_found_by_a_look", [False, True])
+def test_th_11_what_was_said_before_a_newer_request_does_not_end_it(
+    words: str, *, is_found_by_a_look: bool
+) -> None:
+    root, older = message(100, "The login is broken."), message(101, words, parent_id=100)
+    newer = message(102, "@Ada how is it now?", parent_id=100)
+    slow = {"source": "mention:10:102", "takes": 400, "does": [{"text": "Answer 102."}]}
+
+    comes = {"at": 2, "team": {"messages": [older]}} if is_found_by_a_look else mention(2, older)
+
+    told = lived(mention(1, newer), comes, messages=[root], until=900, runs=[slow])
+
+    assert _answered(told) == [(100, "Answer 102.")]
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "\u0663", "x", ""])
+def test_th_11_an_id_that_is_no_number_has_no_place_in_time(number: str) -> None:
+    asked, enough = message(100), message(101, "@Ada stand down.", parent_id=100)
+    odd = {**message(0, "@Ada and this?", parent_id=100), "id": number}
+
+    told = lived(mention(1, asked), mention(2, enough), mention(3, odd), messages=[asked, enough])
+
+    assert len(told["signals"]) == 3
+
+
 def test_th_12_a_tickets_own_run_is_in_no_thread() -> None:
     asked, enough = message(100), message(101, "@Ada stand down.", parent_id=100)
     work = [

@@ -10,11 +10,16 @@ from ov_es_domain.identity import Identifier
 from ov_es_domain.policy.team_facts import RenderedMessage
 from ov_es_domain.policy.vocabulary import Vocabulary
 
-_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_INLINE_CODE = re.compile(r"`[^`]*`")
+# What is never closed is a fence only where one begins, at the start of a line.
+_FENCED = re.compile(r"```.*?```|^[ \t]*(?:```|~~~).*?(?:^[ \t]*~~~|\Z)", re.DOTALL | re.MULTILINE)
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
 _QUOTE = re.compile(r"^\s*>.*$", re.MULTILINE)
-_ADDRESS = re.compile(r"\S+@\S+\.\S+|\w+@[\w.-]+:\S+|\w+://\S+")
-_MENTION = re.compile(r"(?<![\w@./:])@([^\W_][\w-]*(?:\.[\w-]+)*)")
+# In ASCII, and nothing but what an address is made of: a name may follow a letter of any script.
+_ADDRESS = re.compile(
+    r"[A-Za-z0-9._%+-]*[A-Za-z0-9]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+    r"|[A-Za-z0-9_]+@[A-Za-z0-9_.-]+:\S+|\w+://[^\s)\]>]+"
+)
+_MENTION = re.compile(r"(?<![A-Za-z0-9_@./:])@([^\W_][\w-]*(?:\.[\w-]+)*)")
 
 
 class Audience(StrEnum):
@@ -38,8 +43,10 @@ class Addressing:
 def own_words(text: str) -> str:
     """Return what the sender says, without code, quotes and addresses (ADR-03).
 
-    White space must still be as it was written: a quote ends with its line.
+    White space must still be as it was written: a quote ends with its line. What is the same
+    letter or sign to people is the same one in what's returned, however it was typed.
     """
+    text = unicodedata.normalize("NFKC", text)
     for pattern in (_FENCED, _INLINE_CODE, _QUOTE, _ADDRESS):
         text = pattern.sub(" ", text)
     return text
@@ -61,19 +68,27 @@ def _continues(text: str, end: int) -> bool:
     return first == "_" or (first.isalnum() and unicodedata.category(first) != "Lo")
 
 
+def _folded(text: str) -> tuple[str, list[int]]:
+    """Return a text without case, and for each of its characters the place that it comes from.
+
+    Some letters become two: ß, or İ.
+    """
+    letters = [(letter, place) for place, each in enumerate(text) for letter in each.casefold()]
+    return "".join(letter for letter, _ in letters), [place for _, place in letters] + [len(text)]
+
+
 def _spans(text: str, alias: str) -> Iterable[tuple[int, int]]:
-    folded, wanted = text.casefold(), f"@{alias.casefold()}"
-    if len(folded) != len(text):
-        folded = text.lower()
-        wanted = wanted.lower()
-    start = folded.find(wanted)
-    while start >= 0:
-        end = start + len(wanted)
+    folded, places = _folded(text)
+    wanted = f"@{unicodedata.normalize('NFKC', alias).casefold()}"
+    found = folded.find(wanted)
+    while found >= 0:
+        after = found + len(wanted)
+        start, end = places[found], places[after]
         before = text[start - 1] if start else " "
         is_free = not (before.isalnum() and before.isascii()) and before not in "@./:"
-        if is_free and not _continues(text, end):
+        if is_free and places[after - 1] != end and not _continues(text, end):
             yield start, end
-        start = folded.find(wanted, start + 1)
+        found = folded.find(wanted, found + 1)
 
 
 def address(

@@ -127,14 +127,17 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
         said, aliases=ourselves.aliases, own_id=ourselves.id, mentions=arrival.mentions
     )
     by_agent = arrival.sender is not None and arrival.sender.is_agent
-    elsewhere = _not_for_us(names, by_agent=by_agent, has_work_in_thread=has_work_in_thread)
+    # Somebody asked again since: what was said before that ends nothing (TH-11).
+    is_overtaken = _is_older(arrival.source, thread.last_turn)
+    has_work = has_work_in_thread and not is_overtaken
+    elsewhere = _not_for_us(names, by_agent=by_agent, has_work_in_thread=has_work)
     if elsewhere is not None:
         return elsewhere
     is_unaddressed = names.audience is Audience.NOBODY and arrival.parent_id is not None
     if is_unaddressed and thread.is_among_others:
         return Refused(reason="talk-among-others", rule="ADR-06")
     if asks_to_stop(said, aliases=ourselves.aliases, vocabulary=vocabulary):
-        return StandsDown(reason="stand-down", rule="TH-7")
+        return _stand_down(is_overtaken=is_overtaken)
     if by_agent and thread.agent_turns >= agent_turns_max:
         return Refused(reason="agent-turns-used-up", rule="LUP-02")
     if thread.is_cancelled and _is_older(arrival.source, thread.cancelled_by):
@@ -143,6 +146,12 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
         return Refused(reason="empty-message", rule="WS-9")
     reason = "addressed" if names.audience is Audience.US else "woken"
     return Admitted(reason=reason, rule="TH-1")
+
+
+def _stand_down(*, is_overtaken: bool) -> StandsDown | Refused:
+    if is_overtaken:
+        return Refused(reason="older-than-the-last-request", rule="TH-11")
+    return StandsDown(reason="stand-down", rule="TH-7")
 
 
 def _is_repetition(arrival: Arrival, signal: Signal, signature_seconds: float) -> bool:
@@ -155,7 +164,8 @@ def _is_repetition(arrival: Arrival, signal: Signal, signature_seconds: float) -
 def _is_older(source: str, other: str | None) -> bool:
     """Tell whether one message is older than another: the backend counts them upwards."""
     mine, theirs = source.rpartition(":")[2], (other or "").rpartition(":")[2]
-    return mine.isdigit() and theirs.isdigit() and int(mine) < int(theirs)
+    are_numbers = all(each.isascii() and each.isdigit() for each in (mine, theirs))
+    return are_numbers and int(mine) < int(theirs)
 
 
 def _is_own(arrival: Arrival, ourselves: Ourselves) -> bool:

@@ -34,7 +34,7 @@ class WellFormed:
         if target is None:
             yield self._finding(event, f"cannot {event.body.TRANSITION} while {state}")
         key, at, number = event.cause.rpartition("@")
-        if at and number.isdigit() and self._heads.get(key, (0, ""))[0] < int(number):
+        if at and number.isdecimal() and self._heads.get(key, (0, ""))[0] < int(number):
             is_own = key == event.key and int(number) < event.version
             if not is_own:
                 yield self._finding(event, f"its cause {event.cause} isn't in the log before it")
