@@ -101,6 +101,14 @@ def _slots(key: str, events: Sequence[Recorded], history: History) -> Sequence[s
     ]
 
 
+def blocker_about(ticket: str, history: History) -> Recorded | None:
+    """Return the last event of the notice about a ticket that never got a turn."""
+    for row in history.rows("deliveries", source=ticket, purpose=Purpose.BLOCKER.value):
+        if row["turn"] is None:
+            return history.load(str(row["key"]))[-1]
+    return None
+
+
 def blocker_of(turn: str, history: History) -> Recorded | None:
     """Return the last event of the notice that tells people why a turn has no answer."""
     events = history.load(turn)

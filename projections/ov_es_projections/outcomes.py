@@ -11,7 +11,7 @@ from ov_es_domain.thread import events as h
 from ov_es_domain.ticket import events as k
 from ov_es_domain.turn import events as t
 from ov_es_domain.turn.kinds import StopReason
-from ov_es_projections.decisive import blocker_of
+from ov_es_projections.decisive import blocker_about, blocker_of
 from ov_es_projections.event_summaries import place_words, summary
 from ov_es_projections.history import History
 
@@ -23,6 +23,7 @@ _STOP_RULES = {
     StopReason.SHUTDOWN: "RN-6",
     StopReason.CRASH: "Q-109",
 }
+_BLOCK_RULES = {"no-workspace": "TK-28"}
 _FAILURE_RULES = {
     "evidence-missing": "EV-22",
     "no-change": "EV-22",
@@ -43,7 +44,7 @@ def outcome(event: Recorded, history: History) -> str:
         case "signal":
             return _signal(event)
         case "ticket":
-            return _ticket(event)
+            return _ticket(event, history)
         case "thread":
             return _thread(event)
         case _:
@@ -175,10 +176,13 @@ def _signal(event: Recorded) -> str:
             )
 
 
-def _ticket(event: Recorded) -> str:
+def _ticket(event: Recorded, history: History) -> str:
+    told = blocker_about(event.key, history)
+    also = "" if told is None else f" People are told: {summary(told)} ({told.key})."
     match event.body:
         case k.TicketBlocked(reason=reason):
-            return f"Nothing was posted: the ticket is blocked, {reason} (TK-11)."
+            rule = _BLOCK_RULES.get(reason, "TK-11")
+            return f"It isn't worked on: the ticket is blocked, {reason} ({rule}).{also}"
         case k.TicketPaused(reason=reason):
             return f"Nothing was posted: the ticket is paused, {reason} (TK-18)."
         case k.TicketReleased(reason=reason):

@@ -259,7 +259,7 @@ def test_an_interrupted_turn_will_run_again() -> None:
     assert "it will run again" in why(book, turn).outcome
 
 
-def test_tk_11_a_ticket_that_never_got_a_turn_says_why() -> None:
+def test_tk_28_a_ticket_that_never_got_a_turn_says_why() -> None:
     book = Book()
     key = "ticket:1:5"
     see = SeeTicket(
@@ -271,7 +271,7 @@ def test_tk_11_a_ticket_that_never_got_a_turn_says_why() -> None:
     explanation = why(book, "COR-5")
 
     assert explanation.outcome == (
-        "Nothing was posted: the ticket is blocked, no-workspace (TK-11)."
+        "It isn't worked on: the ticket is blocked, no-workspace (TK-28)."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.rules.rc_scenes import NotedTeam, Process, message, ticket
-from tests.rules.scenes import assigned, frame, lived, mention
+from tests.rules.scenes import assigned, day, frame, lived, mention
 
 from ov_es_adapters.daemon.consequences import blocker_steps
 from ov_es_adapters.event_log.log import EventLog
@@ -24,6 +24,8 @@ from ov_es_domain.policy.wording import (
     push_notice,
 )
 from ov_es_domain.turn.kinds import Lane, Verdict
+from ov_es_projections.history import MemoryHistory
+from ov_es_projections.why import explain
 
 REASONS = [
     *(f"run-{outcome.value}" for outcome in StreamOutcome if outcome is not StreamOutcome.OK),
@@ -288,3 +290,12 @@ def test_bl_17_it_does_not_use_up_the_answers_key() -> None:
 
     slots = list(told["deliveries"])
     assert [slot.split(":")[0] for slot in slots] == [Purpose.BLOCKER.value]
+
+
+def test_tk_28_why_names_the_blocker_of_a_ticket_that_never_got_a_turn() -> None:
+    outcome = day(until=60, watch={"runtime": "scripted", "workdir": False}, tickets=[ticket(5)])
+
+    said = explain("ticket:1:5", MemoryHistory.of(outcome.events)).outcome
+
+    assert said.startswith("It isn't worked on: the ticket is blocked, no-workspace (TK-28).")
+    assert "People are told: message" in said
