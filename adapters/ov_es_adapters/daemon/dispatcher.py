@@ -213,7 +213,8 @@ class Dispatcher:
             return None
         ourselves = self._intake.ourselves
         ticket = self._ledger.view.ticket(ticket_key)
-        reason = second_look(facts, ticket=ticket, ourselves=ourselves)
+        is_recovery = turn.first_report is not None
+        reason = second_look(facts, ticket=ticket, ourselves=ourselves, is_recovery=is_recovery)
         if reason is None:
             return facts
         if reason == "not-ours":

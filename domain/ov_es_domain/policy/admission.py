@@ -236,12 +236,20 @@ def admit_ticket(  # noqa: PLR0911 - one return for each outcome, in the order o
     return Admitted(reason="assigned", rule="TK-16")
 
 
-def second_look(facts: TicketFacts, *, ticket: Ticket, ourselves: Ourselves) -> str | None:
-    """Return why a turn isn't started after all at the head of its queue, or None (TK-22)."""
+def second_look(
+    facts: TicketFacts, *, ticket: Ticket, ourselves: Ourselves, is_recovery: bool
+) -> str | None:
+    """Return why a turn isn't started after all at the head of its queue, or None (TK-22).
+
+    A recovery that a crash cut short goes on although the ticket is done by now, as it would
+    have without the crash: its first run has left something to show.
+    """
     if not is_ours(facts, ourselves):
         return "not-ours"
     if ticket.state == TicketState.BLOCKED:
         return "blocked"
+    if is_recovery:
+        return None
     if facts.is_completed:
         return "already-completed"
     return "already-in-review" if facts.is_in_review else None
