@@ -1,7 +1,6 @@
 """The one place that builds real objects and wires them to a watcher's world."""
 
 import os
-import shutil
 import socket
 import time
 import uuid
@@ -106,14 +105,11 @@ def make_runtime(choice: RuntimeChoice, *, home: Path, redact: Callable[[str], s
     environment = {**inherited(os.environ), "OV_ES_HOME": str(home.resolve())}
     if choice.name in INSTALLED_RUNTIMES:
         title, make = INSTALLED_RUNTIMES[choice.name]
-        if shutil.which(choice.name) is None:
-            raise NotConfiguredError(
-                f"there is no program {choice.name} on PATH: install {title}, or use another"
-                " --runtime"
-            )
         program = InstalledProgram(
             name=choice.name, title=title, environment=environment, redact=redact
         )
+        if program.path is None:
+            raise NotConfiguredError(program.missing)
         return make(program, state_folder=folder)
     return ScriptedRuntime(
         Playbook() if choice.playbook is None else read_playbook(choice.playbook),

@@ -66,6 +66,24 @@ def mention_source(channel_id: Identifier | None, message_id: Identifier) -> str
     return f"mention:{'-' if channel_id is None else channel_id}:{message_id}"
 
 
+def message_number(name: object) -> int | None:
+    """Return the number of a message's id, or of the source that ends with it: they count upwards.
+
+    None for an id that is no number, which has no place in time.
+
+    >>> message_number("mention:10:100"), message_number(7), message_number("mention:-:\u00b2")
+    (100, 7, None)
+    """
+    text = str(name).rpartition(":")[2]
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def is_older(name: object, other: object) -> bool:
+    """Tell whether one message is known to be older than another."""
+    mine, theirs = message_number(name), message_number(other)
+    return mine is not None and theirs is not None and mine < theirs
+
+
 def ticket_key(project_id: Identifier, ticket_id: Identifier) -> str:
     """Return the key of a ticket, which is also the source of its turns.
 

@@ -177,10 +177,10 @@ def _signal(event: Recorded) -> str:
 
 
 def _ticket(event: Recorded, history: History) -> str:
-    told = blocker_about(event.key, history)
-    also = "" if told is None else f" People are told: {summary(told)} ({told.key})."
     match event.body:
         case k.TicketBlocked(reason=reason):
+            told = blocker_about(event.key, history)
+            also = "" if told is None else f" People are told: {summary(told)} ({told.key})."
             rule = _BLOCK_RULES.get(reason, "TK-11")
             return f"It isn't worked on: the ticket is blocked, {reason} ({rule}).{also}"
         case k.TicketPaused(reason=reason):

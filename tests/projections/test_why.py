@@ -384,3 +384,11 @@ def test_an_accepted_signal_that_came_to_nothing_says_so() -> None:
     told = explain("signal:mention:10:100", history)
 
     assert "no turn was queued" in told.outcome
+
+
+@pytest.mark.parametrize("version", ["\u00b2", "\u0663", "x", ""])
+def test_a_version_that_is_no_number_is_no_version(version: str) -> None:
+    book = a_day()
+    key = book.events[0].key
+
+    assert find_subject(f"{key}@{version}", MemoryHistory.of(book.events)) != ""

@@ -19,8 +19,7 @@ from tests.rules.dl_scenes import (
 from tests.rules.rc_scenes import message, ticket
 from tests.rules.scenes import answers, assigned, day, mention
 
-from ov_es_adapters.ports import Run, RunRequest
-from ov_es_adapters.simulation.runtimes import SimulatedRuntime
+from ov_es_adapters.ports import RunRequest
 from ov_es_domain.delivery import commands as c
 from ov_es_domain.delivery.aggregate import DELIVERY
 from ov_es_domain.delivery.events import DeliveryPlanned
@@ -30,20 +29,6 @@ from ov_es_domain.lifecycle import Command, handle
 KEY = "delivery:reply:10:100"
 ASKED = message(100)
 SILENT = run({"text": " "}, takes=4, source="mention:10:100")
-
-
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
-    """Listen to what the daemon asks its programs to do."""
-    heard: list[RunRequest] = []
-    start = SimulatedRuntime.start
-
-    async def listen(self: SimulatedRuntime, request: RunRequest) -> Run:
-        heard.append(request)
-        return await start(self, request)
-
-    monkeypatch.setattr(SimulatedRuntime, "start", listen)
-    return heard
 
 
 # --- its key -------------------------------------------------------------------------------------

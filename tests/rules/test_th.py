@@ -198,6 +198,24 @@ def test_th_11_what_was_said_before_a_newer_request_does_not_end_it(
     assert _answered(told) == [(100, "Answer 102.")]
 
 
+def test_th_11_nor_does_a_stop_that_follows_an_older_request_which_was_missed_as_well() -> None:
+    root, older = message(100, "The login is broken."), message(101, "@Ada look?", parent_id=100)
+    enough = message(102, "@Ada stop.", parent_id=100)
+    newer = message(103, "@Ada how is it now?", parent_id=100)
+    slow = {"source": "mention:10:103", "takes": 400, "does": [{"text": "Answer 103."}]}
+
+    told = lived(
+        mention(1, newer),
+        mention(2, older),
+        mention(3, enough),
+        messages=[root],
+        until=900,
+        runs=[slow, *answers(101)],
+    )
+
+    assert (100, "Answer 103.") in _answered(told)
+
+
 @pytest.mark.parametrize("number", ["\u00b2", "\u0663", "x", ""])
 def test_th_11_an_id_that_is_no_number_has_no_place_in_time(number: str) -> None:
     asked, enough = message(100), message(101, "@Ada stand down.", parent_id=100)

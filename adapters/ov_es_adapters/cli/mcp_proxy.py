@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -33,28 +32,19 @@ def command(*, disable: tuple[str, ...]) -> None:
             "mcp-proxy needs OV_ES_TEAM_MCP_URL, OV_ES_TEAM_IDENTIFIER and OV_ES_TEAM_API_KEY in"
             " its environment"
         )
-    listed = os.environ.get(DISABLED_TOOLS)
-    disabled = frozenset(disable) | (
-        disabled_tools_in(listed) if listed is not None else frozenset[str]()
-    )
-    asyncio.run(_serve(access, disabled))
+    listed = disabled_tools_in(os.environ.get(DISABLED_TOOLS, "[]"))
+    asyncio.run(_serve(access, listed | frozenset(disable)))
 
 
 async def _serve(access: "TeamAccess", disabled: frozenset[str]) -> None:
-    from ov_es_adapters.bootstrap import SystemClock  # noqa: PLC0415 - slow
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - slow
+
+    from ov_es_adapters.bootstrap import SystemClock  # noqa: PLC0415 - likewise
     from ov_es_adapters.mcp.tool_caller import McpToolCaller  # noqa: PLC0415
     from ov_es_adapters.mcp_gate.gate import Gate  # noqa: PLC0415
-    from ov_es_adapters.mcp_gate.line_transport import serve_lines  # noqa: PLC0415
     from ov_es_adapters.redaction import Redactor  # noqa: PLC0415
 
     redactor = Redactor([access.api_key])
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    transport, protocol = await loop.connect_write_pipe(
-        asyncio.streams.FlowControlMixin, sys.stdout.buffer
-    )
-    writer = asyncio.StreamWriter(transport, protocol, None, loop)
     async with McpToolCaller(
         access.url,
         api_key=access.api_key,
@@ -62,5 +52,6 @@ async def _serve(access: "TeamAccess", disabled: frozenset[str]) -> None:
         clock=SystemClock(),
         redactor=redactor,
     ) as upstream:
-        gate = Gate(upstream, disabled=disabled, redactor=redactor)
-        await serve_lines(gate.server(), reader, writer)
+        server = Gate(upstream, disabled=disabled, redactor=redactor).server()
+        async with stdio_server() as (asked, answered):
+            await server.run(asked, answered, server.create_initialization_options())

@@ -155,7 +155,7 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
         AuthorizedDirectories,
         PushAuthorizations,
     )
-    from ov_es_adapters.mcp_gate.gate_socket import GateFolder  # noqa: PLC0415
+    from ov_es_adapters.mcp_gate.gate_socket import GateFolder, gates_of  # noqa: PLC0415
     from ov_es_adapters.mcp_gate.gated_runtime import GatedRuntime  # noqa: PLC0415
     from ov_es_adapters.redaction import Redactor  # noqa: PLC0415
     from ov_es_adapters.vocabulary.reading import load_vocabulary  # noqa: PLC0415
@@ -166,7 +166,7 @@ async def _watch(  # noqa: PLR0913 - all that one watcher is made of
     with (
         watch_lock(url),
         contextlib.closing(open_log(url, inline=INLINE, tracked=TRACKED)) as log,
-        GateFolder(home / "gates" / connection.agent) as gates,
+        GateFolder(gates_of(home, url)) as gates,
     ):
         watchers: list[Watcher] = []
 

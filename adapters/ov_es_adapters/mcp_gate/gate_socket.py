@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import os
 import shutil
@@ -22,6 +23,14 @@ _PATH_BYTES_MAX = 107
 """What a socket's address has room for on Linux, its final zero aside."""
 _NAME_CHARACTERS = 16
 _CREDENTIALS = struct.Struct("3i")
+
+
+def gates_of(home: Path, store: str) -> Path:
+    """Return where the gates of a log's watcher are: it's the only one, but others may run too.
+
+    The store's address may hold a password, and a socket's path has to be short.
+    """
+    return home / "gates" / hashlib.sha256(store.encode()).hexdigest()[:12]
 
 
 class GateFolder:

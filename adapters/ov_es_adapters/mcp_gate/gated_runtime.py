@@ -1,5 +1,6 @@
 """Puts a gate between every run of a runtime and the team's tools."""
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from ov_es_adapters.mcp_gate.gate import Gate, Upstream
@@ -34,11 +35,10 @@ class GatedRuntime:
             opened = await OpenGate.open(gate, self._folder, request.execution)
         except OSError as error:
             return UnstartedRun(f"its MCP gate can't be opened: {error.strerror or error}")
-        try:
+        async with AsyncExitStack() as unless_it_starts:
+            unless_it_starts.push_async_callback(opened.aclose)
             run = await self._runtime.start(replace(request, team_server=opened.command))
-        except BaseException:
-            await opened.aclose()
-            raise
+            unless_it_starts.pop_all()
         return GatedRun(run, opened)
 
 

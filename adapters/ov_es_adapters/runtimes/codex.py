@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ov_es_adapters.git.commit_folders import commit_folders
 from ov_es_adapters.ports import Run, RunRequest
 from ov_es_adapters.runtimes.installed_program import InstalledProgram, can_code, whole_prompt
 from ov_es_adapters.runtimes.team_server import SERVER
@@ -31,7 +32,7 @@ class CodexRuntime:
         """Start a run (RN-8)."""
         directory = request.directory if can_code(request) else None
         where = directory or str(self._state_folder)
-        git_folders = _git_folders(Path(where)) if directory else ()
+        git_folders = commit_folders(Path(where)) if directory else ()
         return await self._program.start(
             request,
             arguments=arguments(request, directory=where, writable=git_folders),
@@ -78,17 +79,3 @@ def arguments(request: RunRequest, *, directory: str, writable: Sequence[str]) -
     if request.conversation:
         line += ["resume", request.conversation]
     return [*line, "-"]
-
-
-def _git_folders(directory: Path) -> tuple[str, ...]:
-    """Return the folders that git writes for a commit, which the sandbox keeps read-only."""
-    link = directory / ".git"
-    if link.is_dir():
-        return (str(link),)
-    try:
-        named = link.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        own = (directory / named).resolve()
-        common = (own / (own / "commondir").read_text(encoding="utf-8").strip()).resolve()
-    except (OSError, ValueError):
-        return ()
-    return (str(common), str(own))

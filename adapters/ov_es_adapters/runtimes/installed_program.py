@@ -26,6 +26,19 @@ class InstalledProgram:
     redact: Callable[[str], str] = unchanged
     """Takes secrets out of what it said on stderr."""
 
+    @property
+    def path(self) -> str | None:
+        """Where it is; None: it isn't installed."""
+        return shutil.which(self.name, path=self.environment.get("PATH"))
+
+    @property
+    def missing(self) -> str:
+        """What a person has to do where it isn't installed."""
+        return (
+            f"there is no program {self.name} on PATH: install {self.title}, or use another"
+            " --runtime"
+        )
+
     async def start(
         self,
         request: RunRequest,
@@ -36,12 +49,9 @@ class InstalledProgram:
         more: Mapping[str, str],
     ) -> Run:
         """Start it; where there's no such program, the run's report says what to do (RN-8)."""
-        found = shutil.which(self.name, path=self.environment.get("PATH"))
+        found = self.path
         if found is None:
-            return UnstartedRun(
-                f"there is no program {self.name} on PATH: install {self.title}, or use another"
-                " --runtime"
-            )
+            return UnstartedRun(self.missing)
         command = Command(
             argv=(found, *arguments),
             environment={**self.environment, **more},

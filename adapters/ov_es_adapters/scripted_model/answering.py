@@ -155,6 +155,11 @@ def objects(value: object) -> list[Json]:
     return [record(each) for each in cast("Sequence[object]", value) if record(each)]
 
 
+def openai_refusal(kind: str, message: str) -> Json:
+    """Return the body of an error status in both of OpenAI's protocols."""
+    return {"error": {"message": message, "type": kind, "param": None, "code": kind}}
+
+
 def properties(schema: object) -> frozenset[str]:
     """Return the names of the arguments that a JSON schema knows."""
     return frozenset(record(record(schema).get("properties")))

@@ -15,6 +15,7 @@ from ov_es_adapters.scripted_model.answering import (
     deltas,
     event,
     objects,
+    openai_refusal,
     properties,
 )
 from ov_es_adapters.websocket.fields import record
@@ -96,10 +97,6 @@ def _failure(number: int, code: str, message: str) -> bytes:
     return event({"error": {"message": message, "type": code, "code": code}})
 
 
-def _refusal(kind: str, message: str) -> Json:
-    return {"error": {"message": message, "type": kind, "param": None, "code": kind}}
-
-
 _USAGE: Json = {
     "prompt_tokens": INPUT_TOKENS,
     "completion_tokens": OUTPUT_TOKENS,
@@ -113,5 +110,5 @@ CHAT_COMPLETIONS = Protocol(
     stream=_stream,
     whole=_whole,
     failure=_failure,
-    refusal=_refusal,
+    refusal=openai_refusal,
 )

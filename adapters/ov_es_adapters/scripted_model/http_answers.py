@@ -88,11 +88,9 @@ class Exchange:
         """Begin, wait, and cut the connection; Starlette ends the wait when the peer leaves."""
         for part in self.protocol.stream(self.answer(say, Ending.OPEN)):
             yield part
-        try:
-            async with asyncio.timeout(seconds):
-                await self.stopping.wait()
-        except TimeoutError:
-            pass
+        stopping = asyncio.create_task(self.stopping.wait(), name="stall")
+        await asyncio.wait({stopping}, timeout=seconds)
+        stopping.cancel()
         transport = transport_of(self.request.scope)
         # Closing sends what was said already, and the end of the body may not follow it: the
         # server ends this when the connection is gone.

@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from collections.abc import Callable, Mapping
 
 import orjson
 
@@ -11,6 +12,10 @@ from ov_es_adapters.websocket.fields import record
 
 TITLE = "Scripted title"
 """What those get that ask for a title or a topic."""
+_PACKINGS: Mapping[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.decompress,
+    "deflate": zlib.decompress,
+}
 _JSON_FORMATS = frozenset({"json_schema", "json_object"})
 
 
@@ -27,14 +32,8 @@ def read_body(raw: bytes, encoding: str) -> Json:
     {'model': 'm'}
     """
     try:
-        match encoding.lower():
-            case "gzip":
-                raw = gzip.decompress(raw)
-            case "deflate":
-                raw = zlib.decompress(raw)
-            case _:
-                pass
-        value: object = orjson.loads(raw)
+        unpack = _PACKINGS.get(encoding.lower(), bytes)
+        value: object = orjson.loads(unpack(raw))
     except (orjson.JSONDecodeError, OSError, EOFError, zlib.error) as error:
         raise UnreadableBodyError from error
     if not is_object(value):

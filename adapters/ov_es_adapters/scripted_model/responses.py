@@ -17,6 +17,7 @@ from ov_es_adapters.scripted_model.answering import (
     Spelling,
     deltas,
     objects,
+    openai_refusal,
     properties,
     typed_event,
 )
@@ -165,10 +166,6 @@ def _failure(number: int, code: str, message: str) -> bytes:
     return typed_event("response.failed", {"response": response})
 
 
-def _refusal(kind: str, message: str) -> Json:
-    return {"error": {"message": message, "type": kind, "param": None, "code": kind}}
-
-
 _ITEMS_WITH_TOOLS = frozenset({"additional_tools", "tool_search_output"})
 _USAGE: Json = {
     "input_tokens": INPUT_TOKENS,
@@ -185,5 +182,5 @@ RESPONSES = Protocol(
     stream=_stream,
     whole=_whole,
     failure=_failure,
-    refusal=_refusal,
+    refusal=openai_refusal,
 )

@@ -10,9 +10,8 @@ from typing import TypeAlias, cast
 
 from ov_es_adapters.errors import BadInputError
 from ov_es_adapters.runtimes.strict_fields import Fields, is_object
+from ov_es_adapters.runtimes.team_server import SERVER
 
-TEAM_SERVER = "openvisio-team"
-"""The name under which agent programs know the team's MCP server."""
 SECONDS_MAX = 3600.0
 STATUSES = range(400, 600)
 
@@ -26,7 +25,7 @@ class McpTool:
 
     name: str
     arguments: Mapping[str, object]
-    server: str = TEAM_SERVER
+    server: str = SERVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,7 @@ def _tool(value: object, where: str) -> ToolUse:
     action, fields = _action(value, where, _TOOLS, "tool use")
     match action:
         case "mcp":
-            server = fields.text("server", default=TEAM_SERVER)
+            server = fields.text("server", default=SERVER)
             return McpTool(fields.text("mcp"), fields.object("arguments"), server)
         case "shell":
             return Shell(fields.text("shell"))

@@ -77,18 +77,19 @@ def _folded(text: str) -> tuple[str, list[int]]:
     return "".join(letter for letter, _ in letters), [place for _, place in letters] + [len(text)]
 
 
-def _spans(text: str, alias: str) -> Iterable[tuple[int, int]]:
+def _spans(text: str, aliases: Iterable[str]) -> Iterable[tuple[int, int]]:
     folded, places = _folded(text)
-    wanted = f"@{unicodedata.normalize('NFKC', alias).casefold()}"
-    found = folded.find(wanted)
-    while found >= 0:
-        after = found + len(wanted)
-        start, end = places[found], places[after]
-        before = text[start - 1] if start else " "
-        is_free = not (before.isalnum() and before.isascii()) and before not in "@./:"
-        if is_free and places[after - 1] != end and not _continues(text, end):
-            yield start, end
-        found = folded.find(wanted, found + 1)
+    for alias in aliases:
+        wanted = f"@{unicodedata.normalize('NFKC', alias).casefold()}"
+        found = folded.find(wanted)
+        while found >= 0:
+            after = found + len(wanted)
+            start, end = places[found], places[after]
+            before = text[start - 1] if start else " "
+            is_free = not (before.isalnum() and before.isascii()) and before not in "@./:"
+            if is_free and places[after - 1] != end and not _continues(text, end):
+                yield start, end
+            found = folded.find(wanted, found + 1)
 
 
 def address(
@@ -114,7 +115,7 @@ def address(
         return Addressing(Audience.OTHERS if others else Audience.NOBODY, others)
     said = own_words(text)
     names = dict.fromkeys([*aliases, *(_slug(alias) for alias in aliases)])
-    ours = [span for alias in names if alias for span in _spans(said, alias)]
+    ours = list(_spans(said, filter(None, names)))
     others = tuple(
         dict.fromkeys(
             found.group(1)
@@ -163,7 +164,7 @@ def asks_to_stop(text: str, *, aliases: Collection[str], vocabulary: Vocabulary)
     """
     said = own_words(text)
     for alias in dict.fromkeys([*aliases, *(_slug(alias) for alias in aliases)]):
-        for start, end in sorted(_spans(said, alias), reverse=True):
+        for start, end in sorted(_spans(said, [alias]), reverse=True):
             said = said[:start] + " " + said[end:]
         said = re.sub(rf"^\s*{re.escape(alias)}\b[\s,:]*", "", said, flags=re.IGNORECASE)
     words = " ".join(re.sub(r"[^\w'\s]", " ", said).casefold().split())

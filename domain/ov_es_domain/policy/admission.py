@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ov_es_domain.identity import Identifier
+from ov_es_domain.identity import Identifier, is_older
 from ov_es_domain.policy.addressing import Addressing, Audience, address, asks_to_stop
 from ov_es_domain.policy.team_facts import TicketFacts
 from ov_es_domain.policy.vocabulary import Vocabulary
@@ -128,7 +128,7 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
     )
     by_agent = arrival.sender is not None and arrival.sender.is_agent
     # Somebody asked again since: what was said before that ends nothing (TH-11).
-    is_overtaken = _is_older(arrival.source, thread.last_turn)
+    is_overtaken = is_older(arrival.source, thread.last_turn)
     has_work = has_work_in_thread and not is_overtaken
     elsewhere = _not_for_us(names, by_agent=by_agent, has_work_in_thread=has_work)
     if elsewhere is not None:
@@ -140,7 +140,7 @@ def admit_mention(  # noqa: PLR0911, PLR0913 - all facts are named; one return f
         return _stand_down(is_overtaken=is_overtaken)
     if by_agent and thread.agent_turns >= agent_turns_max:
         return Refused(reason="agent-turns-used-up", rule="LUP-02")
-    if thread.is_cancelled and _is_older(arrival.source, thread.cancelled_by):
+    if thread.is_cancelled and is_older(arrival.source, thread.cancelled_by):
         return Refused(reason="older-than-the-stand-down", rule="TH-11")
     if not arrival.text:
         return Refused(reason="empty-message", rule="WS-9")
@@ -159,13 +159,6 @@ def _is_repetition(arrival: Arrival, signal: Signal, signature_seconds: float) -
     if arrival.message_id is not None:
         return True
     return abs(arrival.at - signal.accepted_at) < signature_seconds
-
-
-def _is_older(source: str, other: str | None) -> bool:
-    """Tell whether one message is older than another: the backend counts them upwards."""
-    mine, theirs = source.rpartition(":")[2], (other or "").rpartition(":")[2]
-    are_numbers = all(each.isascii() and each.isdigit() for each in (mine, theirs))
-    return are_numbers and int(mine) < int(theirs)
 
 
 def _is_own(arrival: Arrival, ourselves: Ourselves) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from ov_es_domain.identity import message_number
 from ov_es_domain.policy.vocabulary import Vocabulary
 from ov_es_domain.turn.kinds import Lane, TurnKind
 
@@ -125,8 +126,8 @@ def oldest_first_in_threads(waiting: Sequence[Waiting]) -> list[Waiting]:
 
 
 def _number(entry: Waiting) -> float:
-    text = entry.source.rpartition(":")[2]
-    return float(text) if text.isascii() and text.isdigit() else float("inf")
+    number = message_number(entry.source)
+    return float("inf") if number is None else float(number)
 
 
 def due(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ov_es_domain.delivery.aggregate import Delivery
 from ov_es_domain.delivery.target import Purpose
-from ov_es_domain.identity import Identifier
+from ov_es_domain.identity import Identifier, is_older
 from ov_es_domain.policy.admission import Ourselves, is_ours
 from ov_es_domain.policy.settling import same_content
 from ov_es_domain.policy.team_facts import RenderedMessage, TicketFacts
@@ -42,16 +42,6 @@ def ticket_moved_on(
     return None
 
 
-def _number(message_id: Identifier) -> int | None:
-    text = str(message_id)
-    return int(text) if text.isascii() and text.isdigit() else None
-
-
-def _is_older(message: RenderedMessage, source: Identifier) -> bool:
-    mine, theirs = _number(message.id), _number(source)
-    return mine is not None and theirs is not None and mine < theirs
-
-
 def source_is_gone(
     thread: Sequence[RenderedMessage],
     *,
@@ -76,7 +66,7 @@ def source_is_gone(
         return not there[-1].text.strip()
     if str(source) == str(root):
         return bool(thread) and lists_roots
-    return any(str(m.id) == str(root) or _is_older(m, source) for m in thread)
+    return any(str(m.id) == str(root) or is_older(m.id, source) for m in thread)
 
 
 def posted_by_someone_else(  # noqa: PLR0913 - all facts are named

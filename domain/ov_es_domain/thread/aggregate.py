@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+from ov_es_domain.identity import is_older
 from ov_es_domain.lifecycle import Aggregate, Lifecycle
 from ov_es_domain.thread.commands import (
     HearThread,
@@ -90,7 +91,8 @@ def evolve(thread: Thread, event: ThreadEvent) -> Thread:
             return replace(
                 thread,
                 agent_turns=count,
-                last_turn=source,
+                # What was missed is found after what's newer; it doesn't become the last.
+                last_turn=thread.last_turn if is_older(source, thread.last_turn) else source,
                 is_paused=thread.is_paused and by_agent,
                 is_among_others=False,
             )

@@ -20,7 +20,7 @@ from ov_es_adapters.errors import (
     ToolCallError,
 )
 from ov_es_adapters.mcp_gate.gate import Gate
-from ov_es_adapters.mcp_gate.gate_socket import GateFolder, OpenGate
+from ov_es_adapters.mcp_gate.gate_socket import GateFolder, OpenGate, gates_of
 from ov_es_adapters.redaction import Redactor
 from ov_es_domain.observation import ToolCall
 
@@ -274,6 +274,16 @@ def test_a_folder_whose_path_is_too_long_for_a_socket_is_replaced_by_a_short_one
         assert stat.S_IMODE(gates.path.stat().st_mode) == 0o700
 
     assert not gates.path.exists()
+
+
+def test_the_watchers_of_two_logs_have_gates_of_their_own(tmp_path: Path) -> None:
+    first, second = (gates_of(tmp_path, f"sqlite:///{name}") for name in ("a.db", "b.db"))
+    with GateFolder(first) as mine:
+        (mine.path / "run.sock").touch()
+        GateFolder(second).close()
+
+        assert (mine.path / "run.sock").exists()
+    assert "secret" not in str(gates_of(tmp_path, "postgresql://ada:secret@host/db"))
 
 
 def test_what_an_earlier_life_left_in_the_folder_is_gone(tmp_path: Path) -> None:

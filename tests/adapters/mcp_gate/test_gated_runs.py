@@ -3,7 +3,6 @@
 import asyncio
 from pathlib import Path
 
-import pytest
 from tests.adapters.mcp_gate.test_gate import KEY, Team
 from tests.adapters.runtimes.test_scripted import request, runtime
 
@@ -65,16 +64,15 @@ async def test_rn_8_a_gate_that_cannot_be_opened_is_a_run_that_did_not_start(
     assert "gate can't be opened" in report.error
 
 
-@pytest.mark.parametrize("time_limit", [0.5])
 async def test_a_run_that_reaches_its_limit_closes_its_gate_too(
-    tmp_path: Path, marker: str, time_limit: float
+    tmp_path: Path, marker: str
 ) -> None:
     team = Team()
     team.hangs = True
     with GateFolder(tmp_path / "gates") as gates:
         gated = _gated(tmp_path, gates, team, {"tool": "get_ticket"})
 
-        report = await (await gated.start(request(marker, time_limit=time_limit))).wait()
+        report = await (await gated.start(request(marker, time_limit=0.5))).wait()
 
         assert list(gates.path.iterdir()) == []
     assert report.ending is RunEnding.TIMED_OUT

@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from mcp import Client
@@ -58,6 +59,24 @@ def test_px_1_without_all_that_it_needs_it_ends_at_once_and_says_so(missing: str
     assert ended.returncode == 3
     assert "mcp-proxy needs" in ended.stderr
     assert ended.stdout == ""
+
+
+@pytest.mark.parametrize("stdin", ["/dev/null", __file__])
+def test_whatever_its_stdin_is_it_ends_with_it_and_without_a_traceback(stdin: str) -> None:
+    given = {"OV_ES_TEAM_MCP_URL": "http://127.0.0.1:9/mcp", **ACCESS}
+
+    with Path(stdin).open("rb") as read:
+        ended = subprocess.run(
+            PROGRAM,
+            env={**os.environ, **given},
+            stdin=read,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+
+    assert ended.returncode == 0
+    assert b"Traceback" not in ended.stderr
 
 
 def test_px_6_a_list_of_disabled_tools_that_cannot_be_read_is_no_reason_to_allow_all() -> None:

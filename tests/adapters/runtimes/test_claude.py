@@ -1,41 +1,24 @@
 """Claude Code's command line, and whole runs of a program that stands in for it."""
 
 import json
-import os
-import stat
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters.runtimes.stand_in import stand_in
 from tests.adapters.runtimes.test_scripted import request
 
 from ov_es_adapters.runtimes.claude import ClaudeRuntime, arguments, prompt_line
 from ov_es_adapters.runtimes.installed_program import InstalledProgram
-from ov_es_adapters.runtimes.run_environment import inherited
 from ov_es_domain.observation import RunEnding, StreamOutcome
 
 SERVER = ("/usr/bin/python3", "-I", "/pump.py", "/gates/a.sock")
-STAND_IN = """#!{python}
-import json, os, sys
-told = {{"argv": sys.argv[1:], "stdin": sys.stdin.read(), "directory": os.getcwd(),
-        "environment": dict(os.environ)}}
-open({told!r}, "w").write(json.dumps(told))
-print(json.dumps({{"type": "system", "subtype": "init", "session_id": "s1"}}))
-print(json.dumps({{"type": "result", "subtype": "success", "is_error": False,
-                  "result": "Done.", "session_id": "s1", "terminal_reason": "completed"}}))
-"""
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Path:
-    """Put a program in place of claude that keeps what it was given."""
-    path = tmp_path / "bin" / "claude"
-    path.parent.mkdir()
-    path.write_text(STAND_IN.format(python=sys.executable, told=str(tmp_path / "told.json")))
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
+ENDS = [
+    {"type": "system", "subtype": "init", "session_id": "s1"},
+    {"type": "result", "subtype": "success", "is_error": False, "result": "Done."}
+    | {"session_id": "s1", "terminal_reason": "completed"},
+]
 
 
 def _options(line: list[str]) -> dict[str, str]:
@@ -105,26 +88,23 @@ def test_whatever_a_prompt_says_it_is_one_line_of_data(words: str) -> None:
 
 
 async def test_sec_101_a_run_gets_its_prompt_by_stdin_and_no_setting_of_ours(
-    tmp_path: Path, program: Path, marker: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OV_ES_API_KEY", "k-of-the-daemon")
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    runtime = ClaudeRuntime(
-        InstalledProgram(name="claude", title="Claude Code", environment=inherited(os.environ)),
-        state_folder=tmp_path,
-    )
+    program, told = stand_in(tmp_path, "claude", ENDS)
+    runtime = ClaudeRuntime(program, state_folder=tmp_path)
 
     report = await (await runtime.start(request(marker, directory=tmp_path))).wait()
 
-    told: dict[str, Any] = json.loads((tmp_path / "told.json").read_text())
+    found = told()
     assert (report.ending, report.stream.outcome) == (RunEnding.EXITED, StreamOutcome.OK)
     assert (report.stream.text, report.stream.conversation) == ("Done.", "s1")
-    assert json.loads(told["stdin"])["message"]["content"][0]["text"] == "Fix it."
-    assert "Fix it." not in told["argv"]
-    assert told["directory"] == str(tmp_path)
-    assert told["environment"]["OV_ES_RUN"] == marker
-    assert told["environment"]["DISABLE_AUTOUPDATER"] == "1"
-    assert "k-of-the-daemon" not in json.dumps(told)
+    assert json.loads(found.stdin)["message"]["content"][0]["text"] == "Fix it."
+    assert "Fix it." not in found.argv
+    assert found.directory == str(tmp_path)
+    assert found.environment["OV_ES_RUN"] == marker
+    assert found.environment["DISABLE_AUTOUPDATER"] == "1"
+    assert "k-of-the-daemon" not in repr(found)
 
 
 async def test_rn_8_without_the_program_the_report_says_what_to_do(

@@ -114,6 +114,30 @@ async def test_a_link_to_nowhere_opens_nothing(tmp_path: Path, marker: str, link
     assert _after(told().argv, "--add-dir") == []
 
 
+async def test_a_link_that_an_earlier_run_bent_opens_no_folder_of_somebody_elses(
+    tmp_path: Path, marker: str
+) -> None:
+    """The worktree is the run's to write, and so is what its `.git` says."""
+    tree, made, private = tmp_path / "tree", tmp_path / "made", tmp_path / "home" / ".ssh"
+    for folder in (tree, made, private):
+        folder.mkdir(parents=True)
+    (made / "commondir").write_text(str(private))
+    (made / "gitdir").write_text(str(tree / ".git"))
+    (private / "HEAD").write_text("ref: refs/heads/main")
+    program, told = stand_in(tmp_path, "codex", ENDS)
+    runtime = CodexRuntime(program, state_folder=tmp_path)
+
+    for is_symlink in (False, True):
+        (tree / ".git").unlink(missing_ok=True)
+        if is_symlink:
+            (tree / ".git").symlink_to(private)
+        else:
+            (tree / ".git").write_text(f"gitdir: {made}")
+        await (await runtime.start(request(marker, directory=tree))).wait()
+
+        assert _after(told().argv, "--add-dir") == []
+
+
 async def test_rn_8_without_the_program_the_report_says_what_to_do(
     tmp_path: Path, marker: str
 ) -> None:

@@ -1,9 +1,6 @@
 """Prompts on their whole way: from a frame through the real daemon to the program that runs."""
 
-import pytest
-
-from ov_es_adapters.ports import Run, RunRequest
-from ov_es_adapters.simulation.runtimes import SimulatedRuntime
+from ov_es_adapters.ports import RunRequest
 from ov_es_adapters.simulation.scenario import Scenario, parse_scenario
 from ov_es_adapters.simulation.simulator import Disturbance, simulate
 
@@ -47,20 +44,6 @@ def _scenario() -> Scenario:
             "until": 300,
         }
     )
-
-
-@pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
-    """Listen to what the daemon asks its programs to do."""
-    heard: list[RunRequest] = []
-    start = SimulatedRuntime.start
-
-    async def listen(self: SimulatedRuntime, request: RunRequest) -> Run:
-        heard.append(request)
-        return await start(self, request)
-
-    monkeypatch.setattr(SimulatedRuntime, "start", listen)
-    return heard
 
 
 def test_mem_6_the_next_run_in_a_thread_knows_what_was_answered(
